@@ -75,14 +75,14 @@ module.exports = {
       { path: "^src/(features|channels)/([^/]+)/" },
       {
         path: "^src/(features|channels)/[^/]+/",
-        pathNot: ["^src/$1/$2/", "/(index|contract)\\.ts$"],
+        pathNot: ["^src/$1/$2/", "/(index|contract)\\.ts$", "/ui/"],
       },
     ),
     rule(
       "feature-front-door-from-outside",
       "Use its index.ts or contract.ts.",
       { path: "^src/(main|surfaces)/" },
-      { path: "^src/(features|channels)/[^/]+/", pathNot: "/(index|contract)\\.ts$" },
+      { path: "^src/(features|channels)/[^/]+/", pathNot: ["/(index|contract)\\.ts$", "/ui/"] },
     ),
     rule(
       "engine-front-door",
@@ -144,12 +144,12 @@ module.exports = {
     ),
     rule(
       "web-shell-is-browser-code",
-      "The shell imports each feature's ui/index.ts, contracts, protocol and base/text/visible-text.",
+      "The shell imports features' pages, contracts, protocol, the client and base/text/visible-text.",
       { path: "^src/surfaces/web/" },
       {
         path: "^src/",
         pathNot: [
-          "/ui/index\\.ts$",
+          "/ui/",
           "/contract\\.ts$",
           "^src/protocol/",
           "^src/client/",

@@ -61,7 +61,7 @@ const add = (kind: string, code: string) => {
 };
 for (const folder of SOURCES)
   for (const file of globSync(`src/${folder}/**/*.ts`)) {
-    if (/\.test\.ts$|\/testing\/|\/cli\/|\/fake-/.test(file)) continue;
+    if (/\.test\.ts$|\/testing\/|\/(cli|ui)\/|\/fake-/.test(file)) continue;
     for (const [, kind = "", code = ""] of readFileSync(file, "utf8").matchAll(LITERAL))
       add(kind, code);
   }

@@ -5,7 +5,7 @@ import { FakeOffice, idOf } from "#features/mailbox/sending/fake-office.ts";
 import { wakeLines } from "#features/sessions/cli/chat/compact.ts";
 import type { User } from "#features/testing/index.ts";
 import { noticeLine, shownNotice } from "#protocol/notices/notice-words.ts";
-import { buildRows, type Row } from "#surfaces/web/pages/session/rows.ts";
+import { buildRows, type Row } from "#features/sessions/ui/transcript/rows.ts";
 
 const other = () => "Lorem ipsum.";
 const reworded: Feature = {

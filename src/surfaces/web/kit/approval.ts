@@ -1,7 +1,7 @@
 /** What is read out of a question to a person. Pure. */
 import type { Approval } from "#features/approvals/contract.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
-import { isRecord } from "./api-client.ts";
+import { isRecord } from "./api/api-client.ts";
 
 export type { Approval };
 export type Scope = NonNullable<Approval["scope"]>;

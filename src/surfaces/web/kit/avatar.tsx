@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { ROUTE_TABLE } from "#client/index.ts";
-import { fetchFile } from "./api-client.ts";
-import { keys } from "./query-keys.ts";
+import { fetchFile } from "./api/api-client.ts";
+import { keys } from "./api/query-keys.ts";
 
 /** The face of an agent: its uploaded image, its emoji, or the first letter of its name. */
 export function Avatar({

@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
-import type { Connection } from "./live-client.ts";
-import { useConnection } from "./live-context.tsx";
+import type { Connection } from "./live/live-client.ts";
+import { useConnection } from "./live/live-context.tsx";
 
 const WORDS: Record<Connection, string> = {
   connecting: "Connecting",

@@ -2,7 +2,7 @@ import { X } from "lucide-react";
 import { AlertDialog, Dialog } from "radix-ui";
 import { type ReactNode, useRef } from "react";
 import { Button } from "./button.tsx";
-import { revealLine } from "./reveal.ts";
+import { revealLine } from "./text/reveal.ts";
 
 // As high as the panels: the later of two dialogs covers the earlier.
 const OVERLAY = "fixed inset-0 z-50 bg-black/30 backdrop-blur-[1px] dark:bg-black/55";

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
+import { useDocumentTitle } from "./hooks/use-document-title.ts";
 import { DrawerButton } from "./side-drawer.tsx";
-import { useDocumentTitle } from "./use-document-title.ts";
 
 interface PlainPageProps {
   title: string;

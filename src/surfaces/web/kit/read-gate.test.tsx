@@ -3,7 +3,7 @@ import { act } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ReadScope, useReadGate } from "./read-gate.tsx";
-import { Verbatim } from "./verbatim.tsx";
+import { Verbatim } from "./text/verbatim.tsx";
 
 type Watcher = { callback: IntersectionObserverCallback; targets: Set<Element> };
 const watchers = new Set<Watcher>();

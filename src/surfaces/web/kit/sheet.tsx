@@ -2,7 +2,7 @@ import { X } from "lucide-react";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
 import { useFocusBack } from "./dialog.tsx";
-import { revealLine } from "./reveal.ts";
+import { revealLine } from "./text/reveal.ts";
 
 /** Of a form in a sheet: Escape means that, and not all of the sheet. */
 export const OWN_ESCAPE = { "data-own-escape": true };

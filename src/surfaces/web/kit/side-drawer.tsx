@@ -4,10 +4,10 @@ import { Menu, X } from "lucide-react";
 import { Dialog } from "radix-ui";
 import { createContext, type ReactNode, useContext } from "react";
 import type { Page } from "#protocol/page.ts";
+import { keys } from "./api/query-keys.ts";
 import type { Approval } from "./approval.ts";
 import { IconButton } from "./button.tsx";
-import { plural } from "./money-words.ts";
-import { keys } from "./query-keys.ts";
+import { plural } from "./text/money-words.ts";
 
 const OpenDrawer = createContext<(() => void) | undefined>(undefined);
 

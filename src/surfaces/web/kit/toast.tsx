@@ -8,9 +8,9 @@ import {
   useRef,
   useState,
 } from "react";
-import { messageOf } from "./api-client.ts";
+import { messageOf } from "./api/api-client.ts";
 import { Button } from "./button.tsx";
-import { revealLine } from "./reveal.ts";
+import { revealLine } from "./text/reveal.ts";
 
 interface Toast {
   id: number;

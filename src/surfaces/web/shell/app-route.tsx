@@ -1,9 +1,9 @@
 /** What all pages are under: the root, and the frame of those behind the sign-in. */
 import { createRootRoute, createRoute, Outlet } from "@tanstack/react-router";
+import { INBOX_SEARCH } from "#features/mailbox/ui/list/inbox-search.ts";
+import { WANTED_SEARCH } from "#features/search/ui/page-search.ts";
+import { readListSearch } from "#features/sessions/ui/list/list-search.ts";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
-import { INBOX_SEARCH } from "#surfaces/web/pages/inbox/inbox-search.ts";
-import { WANTED_SEARCH } from "#surfaces/web/pages/search/page-search.ts";
-import { readListSearch } from "#surfaces/web/pages/sessions/list-search.ts";
 import { AppFrame } from "./app-frame.tsx";
 import { CrashPage } from "./crash-page.tsx";
 import { dropForeign } from "./page-search.ts";

@@ -1,5 +1,5 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
-import { messageOf } from "#surfaces/web/kit/api-client.ts";
+import { messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 

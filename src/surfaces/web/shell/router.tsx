@@ -5,11 +5,11 @@ import {
   Navigate,
   redirect,
 } from "@tanstack/react-router";
+import { SignInPage } from "#features/auth/ui/sign-in-page.tsx";
+import { INBOX_SEARCH, readInboxSearch } from "#features/mailbox/ui/list/inbox-search.ts";
+import { readWantedSearch, WANTED_SEARCH } from "#features/search/ui/page-search.ts";
+import { SearchPage } from "#features/search/ui/search-page.tsx";
 import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
-import { INBOX_SEARCH, readInboxSearch } from "#surfaces/web/pages/inbox/inbox-search.ts";
-import { readWantedSearch, WANTED_SEARCH } from "#surfaces/web/pages/search/page-search.ts";
-import { SearchPage } from "#surfaces/web/pages/search/search-page.tsx";
-import { SignInPage } from "#surfaces/web/pages/sign-in/sign-in-page.tsx";
 import { appRoute, rootRoute } from "./app-route.tsx";
 import { CrashPage } from "./crash-page.tsx";
 import { keepOwn } from "./page-search.ts";
@@ -24,23 +24,23 @@ const signInRoute = createRoute({
 const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/join",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/sign-in/join-page.tsx"),
-    "JoinPage",
-  ),
+  component: lazyRouteComponent(() => import("#features/auth/ui/join-page.tsx"), "JoinPage"),
 });
 
 const homeRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/",
-  component: lazyRouteComponent(() => import("#surfaces/web/pages/home/home-page.tsx"), "HomePage"),
+  component: lazyRouteComponent(
+    () => import("#features/orchestrators/ui/home-page.tsx"),
+    "HomePage",
+  ),
 });
 
 const sessionRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/sessions/$sessionId",
   component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/session/session-page.tsx"),
+    () => import("#features/sessions/ui/session/session-page.tsx"),
     "SessionPage",
   ),
 });
@@ -56,35 +56,26 @@ const ownBoardRoute = createRoute({
 const boardRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/board/$sessionId",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/board/board-page.tsx"),
-    "BoardPage",
-  ),
+  component: lazyRouteComponent(() => import("#features/tasks/ui/board-page.tsx"), "BoardPage"),
 });
 
 const taskRoute = createRoute({
   getParentRoute: () => boardRoute,
   path: "/$taskId",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/board/task-sheet.tsx"),
-    "TaskSheet",
-  ),
+  component: lazyRouteComponent(() => import("#features/tasks/ui/task-sheet.tsx"), "TaskSheet"),
 });
 
 const memoryRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/memory",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/memory/memory-page.tsx"),
-    "MemoryPage",
-  ),
+  component: lazyRouteComponent(() => import("#features/memory/ui/memory-page.tsx"), "MemoryPage"),
 });
 
 const repositoryMemoryRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/memory/repositories",
   component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/memory/memory-page.tsx"),
+    () => import("#features/memory/ui/memory-page.tsx"),
     "RepositoryMemoryPage",
   ),
 });
@@ -94,28 +85,19 @@ const inboxRoute = createRoute({
   path: "/inbox",
   validateSearch: readInboxSearch,
   search: { middlewares: [keepOwn(INBOX_SEARCH)] },
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/inbox/inbox-page.tsx"),
-    "InboxPage",
-  ),
+  component: lazyRouteComponent(() => import("#features/mailbox/ui/inbox-page.tsx"), "InboxPage"),
 });
 
 const noThreadRoute = createRoute({
   getParentRoute: () => inboxRoute,
   path: "/",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/inbox/inbox-page.tsx"),
-    "NoThread",
-  ),
+  component: lazyRouteComponent(() => import("#features/mailbox/ui/inbox-page.tsx"), "NoThread"),
 });
 
 const threadRoute = createRoute({
   getParentRoute: () => inboxRoute,
   path: "/$threadId",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/inbox/thread-view.tsx"),
-    "ThreadView",
-  ),
+  component: lazyRouteComponent(() => import("#features/mailbox/ui/thread-view.tsx"), "ThreadView"),
 });
 
 const searchRoute = createRoute({
@@ -136,17 +118,14 @@ const searchRoute = createRoute({
 const usageRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/usage",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/usage/usage-page.tsx"),
-    "UsagePage",
-  ),
+  component: lazyRouteComponent(() => import("#features/usage/ui/usage-page.tsx"), "UsagePage"),
 });
 
 const modelsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/models",
   component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/models/models-page.tsx"),
+    () => import("#features/providers/ui/models-page.tsx"),
     "ModelsPage",
   ),
 });
@@ -154,10 +133,7 @@ const modelsRoute = createRoute({
 const rulesRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/rules",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/rules/rules-page.tsx"),
-    "RulesPage",
-  ),
+  component: lazyRouteComponent(() => import("#features/policy/ui/rules-page.tsx"), "RulesPage"),
 });
 
 const routeTree = rootRoute.addChildren([

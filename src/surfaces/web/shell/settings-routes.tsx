@@ -5,10 +5,7 @@ import { appRoute } from "./app-route.tsx";
 const settingsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/settings",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/settings-page.tsx"),
-    "SettingsPage",
-  ),
+  component: lazyRouteComponent(() => import("./settings-page.tsx"), "SettingsPage"),
 });
 
 const settingsStartRoute = createRoute({
@@ -21,7 +18,7 @@ const orchestratorRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/orchestrator",
   component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/orchestrator-tab.tsx"),
+    () => import("#features/orchestrators/ui/orchestrator-tab.tsx"),
     "OrchestratorTab",
   ),
 });
@@ -30,7 +27,7 @@ const personasRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/personas",
   component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/personas-tab.tsx"),
+    () => import("#features/personas/ui/personas-tab.tsx"),
     "PersonasTab",
   ),
 });
@@ -39,7 +36,7 @@ const personaRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/personas/$personaId",
   component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/persona-editor.tsx"),
+    () => import("#features/personas/ui/persona-editor.tsx"),
     "PersonaEditor",
   ),
 });
@@ -48,7 +45,7 @@ const reposRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/repositories",
   component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/repositories-tab.tsx"),
+    () => import("#features/repos/ui/repositories-tab.tsx"),
     "RepositoriesTab",
   ),
 });
@@ -56,35 +53,26 @@ const reposRoute = createRoute({
 const secretsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/secrets",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/secrets-tab.tsx"),
-    "SecretsTab",
-  ),
+  component: lazyRouteComponent(() => import("#features/secrets/ui/secrets-tab.tsx"), "SecretsTab"),
 });
 
 const keysRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/keys",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/keys-tab.tsx"),
-    "KeysTab",
-  ),
+  component: lazyRouteComponent(() => import("#features/auth/ui/keys-tab.tsx"), "KeysTab"),
 });
 
 const signInTabRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/sign-in",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/sign-in-tab.tsx"),
-    "SignInTab",
-  ),
+  component: lazyRouteComponent(() => import("#features/auth/ui/sign-in-tab.tsx"), "SignInTab"),
 });
 
 const notificationsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/notifications",
   component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/notifications-tab.tsx"),
+    () => import("#features/mailbox/ui/notifications/notifications-tab.tsx"),
     "NotificationsTab",
   ),
 });
@@ -92,17 +80,14 @@ const notificationsRoute = createRoute({
 const membersRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/members",
-  component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/members-tab.tsx"),
-    "MembersTab",
-  ),
+  component: lazyRouteComponent(() => import("#features/orgs/ui/members-tab.tsx"), "MembersTab"),
 });
 
 const machinesRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/machines",
   component: lazyRouteComponent(
-    () => import("#surfaces/web/pages/settings/machines-tab.tsx"),
+    () => import("#features/runners/ui/machines-tab.tsx"),
     "MachinesTab",
   ),
 });

@@ -1,15 +1,15 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Me } from "#features/auth/contract.ts";
-import { useConnection } from "#surfaces/web/kit/live-context.tsx";
-import { keys } from "#surfaces/web/kit/query-keys.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import {
   announceExpiry,
   forgetContent,
   onPersonChange,
   takeOver,
   takeSignedInHere,
-} from "#surfaces/web/kit/tab-person.ts";
+} from "#surfaces/web/kit/api/tab-person.ts";
+import { useConnection } from "#surfaces/web/kit/live/live-context.tsx";
 
 /**
  * Clears what this tab holds when its person signs out anywhere or somebody else signs in. A sign-in

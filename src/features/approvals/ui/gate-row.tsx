@@ -1,0 +1,133 @@
+import { useQuery } from "@tanstack/react-query";
+import { CircleSlash, MessageCircleReply, ShieldCheck, ShieldX, TimerOff } from "lucide-react";
+import type { ReactNode } from "react";
+import type { Me } from "#features/auth/contract.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { type Approval, questionsOf, type Scope } from "#surfaces/web/kit/approval.ts";
+import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
+import { Revealed } from "#surfaces/web/kit/text/revealed.tsx";
+import { ApprovalCard } from "./approval-card.tsx";
+import { PlanCard } from "./plan-card.tsx";
+import { QuestionCard } from "./question-card.tsx";
+
+/** A gate at its place in the transcript: open, a card to decide; closed, a line that says what was. */
+export function GateRow({ approval }: { approval: Approval }) {
+  if (approval.state !== "pending") return <ClosedGate approval={approval} />;
+  if (approval.kind === "plan") return <PlanCard approval={approval} />;
+  return approval.kind === "question" && questionsOf(approval).length > 0 ? (
+    <QuestionCard approval={approval} />
+  ) : (
+    <ApprovalCard approval={approval} />
+  );
+}
+
+const SCOPE_WORDS: Record<Scope, string> = {
+  once: "allowed this once",
+  session: "allowed this for the session",
+  always: "allowed this from now on",
+};
+
+function ClosedGate({ approval }: { approval: Approval }) {
+  const me = useQuery<Me | null>({ queryKey: keys.me, enabled: false });
+  const { state, decision, scope, reason, answers } = approval;
+  const who = whoDecided(approval, me.data?.user.id);
+  if (state === "expired")
+    return (
+      <Line icon={<TimerOff size={14} aria-hidden />} tone="text-warn">
+        Nobody answered in time, so it was not allowed
+      </Line>
+    );
+  if (state === "cancelled" || decision === null)
+    return (
+      <Line icon={<CircleSlash size={14} aria-hidden />} tone="text-ink-faint">
+        No longer needed: the turn that asked has ended
+      </Line>
+    );
+  if (answers !== null) return <Answered approval={approval} who={who} answers={answers} />;
+  if (approval.kind === "question" && decision === "deny")
+    return (
+      <Line icon={<CircleSlash size={14} aria-hidden />} tone="text-ink-faint">
+        {who} left this unanswered
+      </Line>
+    );
+  if (approval.kind === "plan")
+    return <DecidedPlan decision={decision} reason={reason} who={who} />;
+  return decision === "allow" ? (
+    <Line icon={<ShieldCheck size={14} aria-hidden />} tone="text-accent">
+      {who} {SCOPE_WORDS[scope ?? "once"]}
+      {approval.coveredBy !== null && ", when the same call was allowed"}
+    </Line>
+  ) : (
+    <Line icon={<ShieldX size={14} aria-hidden />} tone="text-bad">
+      {who} did not allow this{reason && `: ${revealLine(reason)}`}
+    </Line>
+  );
+}
+
+function whoDecided({ decidedBy }: Approval, me: string | undefined): string {
+  if (decidedBy?.startsWith("session:")) return "The session that leads this one";
+  return decidedBy !== null && decidedBy === me ? "You" : "Somebody";
+}
+
+const PLAN_WORDS = {
+  allow: { what: "approved the plan", tone: "text-accent", Icon: ShieldCheck },
+  revise: { what: "sent the plan back", tone: "text-warn", Icon: MessageCircleReply },
+  deny: { what: "rejected the plan", tone: "text-bad", Icon: ShieldX },
+} as const;
+
+interface DecidedPlanProps {
+  decision: NonNullable<Approval["decision"]>;
+  reason: string | null;
+  who: string;
+}
+
+function DecidedPlan({ decision, reason, who }: DecidedPlanProps) {
+  const { what, tone, Icon } = PLAN_WORDS[decision];
+  return (
+    <Line icon={<Icon size={14} aria-hidden />} tone={tone}>
+      {who} {what}
+      {reason && `: ${revealLine(reason)}`}
+    </Line>
+  );
+}
+
+function Answered({
+  approval,
+  who,
+  answers,
+}: {
+  approval: Approval;
+  who: string;
+  answers: readonly string[];
+}) {
+  return (
+    <div className="my-1.5 rounded-lg border border-line px-3 py-2 text-xs">
+      <p className="flex items-center gap-1.5 font-medium text-accent">
+        <MessageCircleReply size={14} aria-hidden />
+        {who} answered
+      </p>
+      <dl className="mt-1 space-y-1">
+        {questionsOf(approval).map((question, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: questions have no name but their place
+          <div key={at}>
+            <dt dir="auto" className="break-words text-ink-faint">
+              <Revealed text={question.question} />
+            </dt>
+            <dd dir="auto" className="break-words whitespace-pre-wrap">
+              <Revealed text={answers[at] ?? ""} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function Line({ icon, tone, children }: { icon: ReactNode; tone: string; children: ReactNode }) {
+  return (
+    <p data-testid="gate-closed" className={`flex items-start gap-1.5 px-2.5 py-1 text-xs ${tone}`}>
+      <span className="mt-px shrink-0">{icon}</span>
+      <span className="min-w-0 break-words">{children}</span>
+    </p>
+  );
+}

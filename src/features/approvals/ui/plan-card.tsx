@@ -1,0 +1,161 @@
+import { clsx } from "clsx";
+import { ClipboardList } from "lucide-react";
+import { type FormEvent, useId, useState } from "react";
+import { isRecord } from "#surfaces/web/kit/api/api-client.ts";
+import { type Approval, shownOf } from "#surfaces/web/kit/approval.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { focusOnMount } from "#surfaces/web/kit/hooks/focus-on-mount.ts";
+import { type ReadGate, ReadScope, useReadGate } from "#surfaces/web/kit/read-gate.tsx";
+import { Revealed } from "#surfaces/web/kit/text/revealed.tsx";
+import { CallInFull } from "./call-in-full.tsx";
+import { CardFrame, UNARMED } from "./card-frame.tsx";
+import { Unread } from "./unread.tsx";
+import { useAnswer, useArmed } from "./use-approvals.ts";
+
+type Step = "choose" | "revise" | "deny";
+
+/** An agent says what it means to do, and does nothing before somebody has agreed to it. */
+export function PlanCard({ approval }: { approval: Approval }) {
+  const { tool, input } = shownOf(approval);
+  const [step, setStep] = useState<Step>("choose");
+  const isArmed = useArmed();
+  const { answer, isBusy, problem } = useAnswer(approval);
+  const { summary, ...rest } = isRecord(input) ? input : { summary: null, input };
+  const gate = useReadGate(approval.id);
+  return (
+    <CardFrame
+      approval={approval}
+      icon={<ClipboardList size={17} aria-hidden />}
+      title="Go on with this plan?"
+      problem={problem}
+    >
+      {typeof summary === "string" && (
+        <p dir="auto" className="font-medium break-words">
+          <Revealed text={summary} />
+        </p>
+      )}
+      <ReadScope gate={gate}>
+        <CallInFull tool={tool} input={rest} />
+      </ReadScope>
+      {step === "choose" ? (
+        <Choices
+          isWaiting={!isArmed || isBusy}
+          strength={isArmed ? "" : UNARMED}
+          gate={gate}
+          onApprove={() => answer({ decision: "allow" })}
+          onStep={setStep}
+        />
+      ) : (
+        <WordsForm
+          key={step}
+          step={step}
+          isBusy={isBusy}
+          onCancel={() => setStep("choose")}
+          onSend={(words) => answer({ decision: step, ...(words === "" ? {} : { reason: words }) })}
+        />
+      )}
+    </CardFrame>
+  );
+}
+
+interface ChoicesProps {
+  isWaiting: boolean;
+  strength: string;
+  gate: ReadGate;
+  onApprove: () => void;
+  onStep: (step: Step) => void;
+}
+
+function Choices({ isWaiting, strength, gate, onApprove, onStep }: ChoicesProps) {
+  const unreadId = useId();
+  return (
+    <div className="@container">
+      <div className="flex flex-wrap gap-2">
+        <Button
+          look="primary"
+          className={clsx("@max-[30rem]:w-full", gate.isRead && strength)}
+          disabled={isWaiting || !gate.isRead}
+          aria-describedby={unreadId}
+          onClick={onApprove}
+        >
+          Approve
+        </Button>
+        <Button
+          className={clsx("@max-[30rem]:flex-1", strength)}
+          disabled={isWaiting}
+          onClick={() => onStep("revise")}
+        >
+          Send back…
+        </Button>
+        <Button
+          look="danger"
+          className={clsx("@max-[30rem]:flex-1 @min-[30rem]:ml-auto", strength)}
+          disabled={isWaiting}
+          onClick={() => onStep("deny")}
+        >
+          Reject…
+        </Button>
+      </div>
+      <Unread id={unreadId} gate={gate} what="Approve" />
+    </div>
+  );
+}
+
+const WORDS = {
+  revise: {
+    label: "What is to be changed",
+    hint: "What is to be changed; the agent presents another plan",
+    send: "Send back",
+  },
+  deny: {
+    label: "Reason, told to the agent",
+    hint: "Reason, if you like; it is told to the agent",
+    send: "Reject",
+  },
+} as const;
+
+interface WordsFormProps {
+  step: keyof typeof WORDS;
+  isBusy: boolean;
+  onCancel: () => void;
+  onSend: (words: string) => void;
+}
+
+/** A plan that is sent back without words would only be presented again. */
+function WordsForm({ step, isBusy, onCancel, onSend }: WordsFormProps) {
+  const [words, setWords] = useState("");
+  const { label, hint, send } = WORDS[step];
+  const isMissing = step === "revise" && words.trim() === "";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isMissing) onSend(words.trim());
+  };
+  return (
+    <form className="space-y-2" onSubmit={submit}>
+      <textarea
+        ref={focusOnMount}
+        aria-label={label}
+        placeholder={hint}
+        rows={3}
+        maxLength={4_000}
+        value={words}
+        onChange={(event) => setWords(event.target.value)}
+        onKeyDown={(event) => event.key === "Escape" && onCancel()}
+        className="block w-full resize-y rounded-lg border border-line-strong bg-page px-3 py-2 outline-none focus:border-accent focus:ring-2 focus:ring-accent/25 max-sm:text-base"
+      />
+      <div className="flex flex-wrap gap-2">
+        <Button
+          type="submit"
+          look={step === "deny" ? "danger" : "primary"}
+          disabled={isBusy || isMissing}
+          className="max-sm:flex-1"
+        >
+          {send}
+        </Button>
+        <Button look="ghost" onClick={onCancel} disabled={isBusy}>
+          Back
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,114 @@
+import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import type { DecisionRequest } from "#features/approvals/contract.ts";
+import type { Me } from "#features/auth/contract.ts";
+import type { Page } from "#protocol/page.ts";
+import { ApiError, api, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import type { Approval } from "#surfaces/web/kit/approval.ts";
+
+/** Hints may be lost; what waits for a person must still come into sight. */
+const LOOK_AGAIN_MS = 60_000;
+/** A card may come up under the pointer: a click meant for something else must not decide. */
+const ARMED_AFTER_MS = 350;
+const CARD_GOES_MS = 100;
+
+export function usePendingApprovals() {
+  return useQuery({
+    queryKey: keys.pendingApprovals,
+    queryFn: ({ signal }) =>
+      api.approvals.list({ query: { state: "pending", limit: PAGE_LIMIT } }, { signal }),
+    refetchInterval: LOOK_AGAIN_MS,
+  });
+}
+
+export function useSessionApprovals(sessionId: string) {
+  return useQuery({
+    queryKey: keys.sessionApprovals(sessionId),
+    queryFn: ({ signal }) =>
+      api.approvals.list({ query: { session: sessionId, limit: PAGE_LIMIT } }, { signal }),
+  });
+}
+
+/** Sends one answer, once: a second click while it is on its way is not heard. */
+export function useAnswer(approval: Approval) {
+  const queryClient = useQueryClient();
+  const isOnItsWay = useRef(false);
+  const send = useMutation({
+    mutationFn: (answer: DecisionRequest) =>
+      api.approvals.decide({ id: approval.id, body: answer }),
+    onSuccess: ({ approval: told }, answer) => {
+      const me = queryClient.getQueryData<Me | null>(keys.me);
+      focusComposer();
+      place(queryClient, told ?? decided(approval, answer, me?.user.id ?? null));
+    },
+    onSettled: () => {
+      isOnItsWay.current = false;
+      void queryClient.invalidateQueries({ queryKey: keys.approvals });
+      void queryClient.invalidateQueries({ queryKey: keys.rules });
+      void queryClient.invalidateQueries({ queryKey: keys.session(approval.sessionId) });
+    },
+  });
+  return {
+    answer: (answer: DecisionRequest) => {
+      if (isOnItsWay.current || send.isSuccess) return;
+      isOnItsWay.current = true;
+      send.mutate(answer);
+    },
+    isBusy: send.isPending || send.isSuccess,
+    problem: send.error === null ? null : problemWords(send.error),
+  };
+}
+
+/** The card goes away with its decision; whoever is nowhere then goes on where one types. */
+function focusComposer(): void {
+  const isNowhere = () => {
+    const { activeElement } = document;
+    return activeElement === null || activeElement === document.body;
+  };
+  window.setTimeout(() => {
+    if (isNowhere()) document.querySelector<HTMLElement>("[data-composer]")?.focus();
+  }, CARD_GOES_MS);
+}
+
+/** The first answer stands; whoever comes second is told so, and sees what was decided. */
+function problemWords(error: Error): string {
+  if (error instanceof ApiError && error.code === "already_decided")
+    return "This has been settled already, by somebody else or in another window.";
+  if (error instanceof ApiError && error.code === "approval_expired")
+    return "The time to answer has passed, so it counts as a no. The agent can ask again.";
+  return error.message;
+}
+
+function decided(approval: Approval, answer: DecisionRequest, by: string | null): Approval {
+  const base = { ...approval, state: "decided" as const, decidedBy: by };
+  const { decision = null, scope = "once", reason = null, answers } = answer;
+  if (answers) return { ...base, decision: "allow", scope: "once", answers };
+  return { ...base, decision, scope, reason };
+}
+
+function place(queryClient: QueryClient, approval: Approval): void {
+  queryClient.setQueryData<Page<Approval>>(
+    keys.pendingApprovals,
+    (page) => page && { ...page, items: page.items.filter(({ id }) => id !== approval.id) },
+  );
+  queryClient.setQueryData<Page<Approval>>(
+    keys.sessionApprovals(approval.sessionId),
+    (page) =>
+      page && {
+        ...page,
+        items: page.items.map((item) =>
+          item.id === approval.id ? { ...item, ...approval } : item,
+        ),
+      },
+  );
+}
+
+export function useArmed(): boolean {
+  const [isArmed, setIsArmed] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setIsArmed(true), ARMED_AFTER_MS);
+    return () => window.clearTimeout(timer);
+  }, []);
+  return isArmed;
+}

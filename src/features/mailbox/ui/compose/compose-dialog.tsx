@@ -1,0 +1,181 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import {
+  type FormEvent,
+  type KeyboardEvent,
+  useDeferredValue,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import type { LetterType, NewLetter } from "#features/mailbox/contract.ts";
+import { listedSessions } from "#features/sessions/ui/list/session-list-cache.ts";
+import { useSessionList } from "#features/sessions/ui/list/use-session-lists.ts";
+import { ApiError, api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { InlineError, SelectField, TextArea } from "#surfaces/web/kit/field.tsx";
+import { useMe } from "#surfaces/web/kit/hooks/use-me.ts";
+import { keepForm, readForm } from "#surfaces/web/kit/prompts/kept-form.ts";
+import { randomId } from "#surfaces/web/kit/text/random-id.ts";
+import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
+import { refreshLetters } from "../use-letters.ts";
+import { RecipientField } from "./recipient-field.tsx";
+import { type Recipient, recipientsOf } from "./recipients.ts";
+import { MAX_LETTER_CHARS } from "./reply-form.tsx";
+
+/** What a person writes; the rest comes from agents and the platform. */
+const KINDS: Partial<Record<LetterType, string>> = {
+  message: "Message",
+  question: "Question: wakes an agent that sleeps",
+  notification: "Notification: asks for nothing",
+  escalation: "Escalation: wakes an agent that sleeps",
+};
+
+interface LetterDraft {
+  chosen: Recipient | null;
+  typed: string;
+  messageType: LetterType;
+  content: string;
+}
+
+const EMPTY: LetterDraft = { chosen: null, typed: "", messageType: "message", content: "" };
+const KEPT = "new letter";
+
+/** Left without sending, it is there again the next time. */
+export function ComposeForm({ onClose }: { onClose: () => void }) {
+  const [draft, setDraft] = useState(() => readForm(KEPT, EMPTY));
+  const { chosen, typed, messageType, content } = draft;
+  const set = (change: Partial<LetterDraft>) => {
+    const next = { ...draft, ...change };
+    setDraft(next);
+    keepForm(KEPT, next);
+  };
+  const drop = () => {
+    keepForm(KEPT, null);
+    onClose();
+  };
+  const nextField = useRef<HTMLSelectElement>(null);
+  const everybody = useEverybody(typed);
+  const send = useSend(drop);
+  const instead = insteadOf(send.error, everybody);
+  const choose = (recipient: Recipient | undefined) => {
+    set({ chosen: recipient ?? null });
+    send.reset();
+    // The field that was typed into is gone: one goes on with the next.
+    if (recipient) nextField.current?.focus();
+  };
+  const to = chosen?.to ?? typed.trim();
+  const isReady = to !== "" && content.trim() !== "" && !send.isPending;
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault();
+    if (isReady) send.mutate({ to, content, messageType });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit();
+  };
+  return (
+    <form aria-label="New letter" className="space-y-3.5" onSubmit={submit} onKeyDown={onKeyDown}>
+      <RecipientField
+        chosen={chosen ?? undefined}
+        typed={typed}
+        everybody={everybody}
+        onChoose={choose}
+        onType={(text) => set({ typed: text })}
+      />
+      <SelectField
+        label="Type"
+        ref={nextField}
+        value={messageType}
+        onChange={({ target }) => set({ messageType: target.value as LetterType })}
+      >
+        {Object.entries(KINDS).map(([type, words]) => (
+          <option key={type} value={type}>
+            {words}
+          </option>
+        ))}
+      </SelectField>
+      <TextArea
+        label="Letter"
+        rows={6}
+        maxLength={MAX_LETTER_CHARS}
+        value={content}
+        onChange={(event) => set({ content: event.target.value })}
+      />
+      {send.isError && (
+        <InlineError>
+          {instead ? "This agent does not accept your letters." : messageOf(send.error)}
+        </InlineError>
+      )}
+      {instead && (
+        <Button onClick={() => choose(instead)}>Write to {revealLine(instead.name)} instead</Button>
+      )}
+      <div className="flex items-center justify-end gap-3">
+        <span className="mr-auto text-2xs text-ink-faint max-md:hidden">Ctrl+Enter sends</span>
+        {JSON.stringify(draft) !== JSON.stringify(EMPTY) && (
+          <Button look="ghost" onClick={drop}>
+            Discard
+          </Button>
+        )}
+        <Button type="submit" look="primary" disabled={!isReady}>
+          {send.isPending ? "Sending…" : "Send"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Whose agent does not want the letter, when that was said: the person themselves can be written to. */
+function insteadOf(error: Error | null, everybody: readonly Recipient[]): Recipient | undefined {
+  if (!(error instanceof ApiError) || error.code !== "mail_not_accepted") return undefined;
+  return everybody.find(({ kind, to }) => kind === "person" && error.message.includes(to));
+}
+
+function useSend(onSent: () => void) {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  // Sent again after an answer that did not come, it is the same letter; a changed one is another.
+  const sent = useRef({ body: "", key: "" });
+  return useMutation({
+    mutationFn: (body: NewLetter) => {
+      const text = JSON.stringify(body);
+      if (sent.current.body !== text) sent.current = { body: text, key: randomId() };
+      return api.mailbox.send({ body }, { idempotencyKey: sent.current.key });
+    },
+    onSuccess: ({ letter }) => {
+      onSent();
+      void navigate({
+        to: "/inbox/$threadId",
+        params: { threadId: letter.threadId },
+        search: (before: object) => ({ ...before, box: "sent" }) as never,
+      });
+    },
+    onSettled: () => refreshLetters(queryClient),
+  });
+}
+
+/** All whom one may choose from: people and agents of the organisation, and one's own sessions. */
+function useEverybody(typed: string): Recipient[] {
+  const me = useMe();
+  const orgId = me?.org.id ?? "";
+  const members = useQuery({
+    queryKey: keys.members,
+    queryFn: async ({ signal }) => (await api.orgs.listMembers({ orgId }, { signal })).items,
+  });
+  const agents = useQuery({
+    queryKey: keys.agents,
+    queryFn: ({ signal }) => api.orchestrators.listAgents({}, { signal }),
+  });
+  const q = useDeferredValue(typed.trim().replace(/^@.*/, ""));
+  const sessions = useSessionList({ q: q === "" ? undefined : q });
+  return useMemo(
+    () =>
+      recipientsOf({
+        myId: me?.user.id ?? "",
+        members: members.data ?? [],
+        agents: agents.data?.items ?? [],
+        sessions: listedSessions(sessions.data),
+      }),
+    [me, members.data, agents.data, sessions.data],
+  );
+}

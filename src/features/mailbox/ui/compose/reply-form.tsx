@@ -1,0 +1,79 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, type KeyboardEvent, useRef, useState } from "react";
+import type { Letter } from "#features/mailbox/contract.ts";
+import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { InlineError } from "#surfaces/web/kit/field.tsx";
+import { keepDraft, readDraft } from "#surfaces/web/kit/prompts/session-draft.ts";
+import { randomId } from "#surfaces/web/kit/text/random-id.ts";
+import { partyName } from "../letter-words.ts";
+import { refreshLetters, type Thread } from "../use-letters.ts";
+
+/** As long as the server takes. */
+export const MAX_LETTER_CHARS = 32_000;
+
+/** At the bottom of an exchange: an answer to the last letter that somebody else wrote. */
+export function ReplyForm({ letter }: { letter: Letter }) {
+  const queryClient = useQueryClient();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [text, setText] = useState(() => readDraft(letter.threadId));
+  // Sent again after an answer that did not come, it is the same letter.
+  const key = useRef(randomId());
+  const write = (next: string) => {
+    setText(next);
+    keepDraft(letter.threadId, next);
+    key.current = randomId();
+  };
+  const send = useMutation({
+    mutationFn: (content: string) =>
+      api.mailbox.send(
+        { body: { replyToId: letter.id, content } },
+        { idempotencyKey: key.current },
+      ),
+    onSuccess: ({ letter: sent }) => {
+      write("");
+      queryClient.setQueryData<Thread>(
+        keys.letterThread(letter.threadId),
+        (thread) =>
+          thread && {
+            ...thread,
+            letters: [...thread.letters.filter(({ id }) => id !== sent.id), sent],
+          },
+      );
+      field.current?.focus();
+    },
+    onSettled: () => refreshLetters(queryClient),
+  });
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault();
+    if (text.trim() !== "" && !send.isPending) send.mutate(text);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit();
+    if (event.key === "Escape") field.current?.blur();
+  };
+  const to = partyName(letter.from);
+  return (
+    <form aria-label="Reply" className="space-y-2" onSubmit={submit}>
+      <textarea
+        ref={field}
+        aria-label={`Reply to ${to}`}
+        placeholder={`Reply to ${to}`}
+        rows={3}
+        maxLength={MAX_LETTER_CHARS}
+        value={text}
+        onChange={(event) => write(event.target.value)}
+        onKeyDown={onKeyDown}
+        className="block max-h-[40dvh] w-full resize-none rounded-xl border border-line-strong bg-raised px-3.5 py-2.5 outline-none [field-sizing:content] focus:border-accent focus:ring-2 focus:ring-accent/25 max-sm:text-base"
+      />
+      {send.isError && <InlineError>{messageOf(send.error)}</InlineError>}
+      <div className="flex items-center justify-end gap-3">
+        <span className="text-2xs text-ink-faint max-md:hidden">Ctrl+Enter sends</span>
+        <Button type="submit" look="primary" disabled={text.trim() === "" || send.isPending}>
+          {send.isPending ? "Sending…" : "Reply"}
+        </Button>
+      </div>
+    </form>
+  );
+}

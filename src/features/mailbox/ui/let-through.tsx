@@ -1,0 +1,47 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { DoorOpen } from "lucide-react";
+import type { Letter } from "#features/mailbox/contract.ts";
+import { api } from "#surfaces/web/kit/api/api-client.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { clockTime, dayName, fullTime } from "#surfaces/web/kit/text/time-words.ts";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import { refreshLetters } from "./use-letters.ts";
+
+/** One click lets somebody else's request through to one's own agent; afterwards, when that was done. */
+export function LetThrough({ letter, now }: { letter: Letter; now: number }) {
+  const { id, letThroughAt, mayLetThrough } = letter;
+  const queryClient = useQueryClient();
+  const toasts = useToasts();
+  const send = useMutation({
+    mutationFn: () => api.mailbox.letThrough({ id }),
+    onSuccess: () => {
+      toasts.say("Let through", "Your agent works on it as if you had asked for it.");
+      return refreshLetters(queryClient);
+    },
+    onError: (error) => toasts.fail("The request was not let through", error),
+  });
+  if (letThroughAt !== null)
+    return (
+      <p className="flex items-center gap-1.5 text-xs text-ink-faint">
+        <DoorOpen size={13} aria-hidden className="shrink-0" />
+        <span>
+          You let this request through:{" "}
+          <time dateTime={letThroughAt} title={fullTime(letThroughAt)}>
+            {dayName(letThroughAt, now)} {clockTime(letThroughAt)}
+          </time>
+        </span>
+      </p>
+    );
+  if (!mayLetThrough) return null;
+  return (
+    <Button
+      size="small"
+      disabled={send.isPending}
+      title="Your agent may then do for this request what it may do for you"
+      onClick={() => send.mutate()}
+    >
+      <DoorOpen size={14} aria-hidden />
+      Let this request through
+    </Button>
+  );
+}

@@ -1,0 +1,51 @@
+import { useQuery } from "@tanstack/react-query";
+import { CircleCheck } from "lucide-react";
+import { GateRow } from "#features/approvals/ui/gate-row.tsx";
+import { useSessionApprovals } from "#features/approvals/ui/use-approvals.ts";
+import { api, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+
+/** What waits for the reader now: one that a letter is about is among them, or has been settled. */
+function usePending() {
+  return useQuery({
+    queryKey: keys.pendingApprovals,
+    queryFn: ({ signal }) =>
+      api.approvals.list({ query: { state: "pending", limit: PAGE_LIMIT } }, { signal }),
+    // The letter may be newer than what was read last.
+    staleTime: 0,
+  });
+}
+
+export function useIsPending(gateIds: readonly string[]): boolean {
+  const items = usePending().data?.items ?? [];
+  return items.some(({ id }) => gateIds.includes(id));
+}
+
+/** The question itself, to be decided where one reads of it. */
+export function LetterGate({ gateId, sessionId }: { gateId: string; sessionId: string }) {
+  const pending = usePending();
+  const approval = pending.data?.items.find(({ id }) => id === gateId);
+  if (approval) return <GateRow approval={approval} />;
+  if (pending.isFetching)
+    return (
+      <p role="status" className="text-xs text-ink-faint">
+        Looking whether it still waits…
+      </p>
+    );
+  return <Settled gateId={gateId} sessionId={sessionId} />;
+}
+
+/** How, as far as the session's own list still knows it. */
+function Settled({ gateId, sessionId }: { gateId: string; sessionId: string }) {
+  const known = useSessionApprovals(sessionId).data?.items;
+  const approval = known?.find(({ id, state }) => id === gateId && state !== "pending");
+  return (
+    <div className="space-y-1">
+      <p className="flex items-center gap-1.5 text-xs text-ink-faint">
+        <CircleCheck size={14} aria-hidden />
+        This has been settled; nothing waits for you here.
+      </p>
+      {approval && <GateRow approval={approval} />}
+    </div>
+  );
+}

@@ -1,0 +1,119 @@
+/** Letters in words: what kind they are, what became of them, and a line to tell them by. Pure. */
+import type {
+  Letter,
+  LetterDecision,
+  LetterEvent,
+  LetterParty,
+  LetterType,
+} from "#features/mailbox/contract.ts";
+import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
+
+export const TYPES: Record<LetterType, string> = {
+  message: "Message",
+  notification: "Notification",
+  question: "Question",
+  escalation: "Escalation",
+  approval: "Approval",
+};
+
+/** What the platform says of the session that it writes for. */
+const EVENTS: Partial<Record<LetterEvent, string>> = {
+  "session.completed": "is done",
+  "session.failed": "failed",
+  "session.question": "asks you",
+  "session.approval": "asks to be allowed something",
+};
+
+/** How the platform begins to tell of a plan. */
+const PLAN = /^It presents a plan:$/m;
+
+/** Said behind the name of the sender; null when the letter says all itself. */
+export function eventWords({ eventType, content, decision }: Letter): string | null {
+  if (decision !== null && eventType === "session.question") return "asked you";
+  if (decision !== null && eventType === "session.approval")
+    return PLAN.test(content) ? "presented a plan" : "asked to be allowed something";
+  if (eventType === "session.approval" && PLAN.test(content)) return "presents a plan";
+  return (eventType && EVENTS[eventType]) ?? null;
+}
+
+/** The platform begins with whom it writes about; where that stands above already, it is left out. */
+export function bodyOf(letter: Letter): string {
+  const { content, from } = letter;
+  if (eventWords(letter) === null || !content.startsWith(from.name)) return content;
+  const end = content.indexOf("\n\n");
+  return end < 0 ? "" : content.slice(end + 2);
+}
+
+const LINE_CHARS = 240;
+const ENDS: Partial<Record<LetterEvent, string>> = {
+  "session.completed": "Done",
+  "session.failed": "Failed",
+};
+
+/** The beginning on one line, without the marks of its writing. */
+export function lineOf(letter: Letter): string {
+  const words = bodyOf(letter)
+    .slice(0, LINE_CHARS * 2)
+    .replace(/^[#>]+ +/gm, "")
+    .replace(/`+|\*\*/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  const event = letter.eventType === null ? undefined : ENDS[letter.eventType];
+  const end = decisionWords(letter) ?? event;
+  return revealLine([end, words.slice(0, LINE_CHARS)].filter(Boolean).join(": "));
+}
+
+export function partyName({ name, id }: LetterParty): string {
+  return revealLine(name.trim() === "" ? id : name);
+}
+
+const REASONS: Record<string, string> = {
+  recipient_ended: "the session has ended",
+  read_by_owner: "whoever leads the agent has read it instead",
+  hop_limit: "the exchange went back and forth too often, so it was cut",
+  unattended_limit_reached:
+    "it has worked long enough by itself, and goes on when its person writes",
+};
+
+/** What became of a letter that the reader, or an agent of theirs, wrote. */
+export function fateWords({ fate, fateReason, to }: Letter): string {
+  if (fate === "delivered") return "Delivered";
+  const why = fateReason === null ? null : (REASONS[fateReason] ?? reasonWords(fateReason));
+  const what = fate === "failed" ? "Not delivered" : `Waiting until ${partyName(to)} reads it`;
+  return why === null ? what : `${what}: ${why}`;
+}
+
+function reasonWords(reason: string): string {
+  return revealLine(/\s/.test(reason) ? reason : reason.replaceAll("_", " "));
+}
+
+const DECISIONS: Record<LetterDecision, string> = {
+  allowed: "Allowed",
+  denied: "Not allowed",
+  revised: "Sent back",
+  answered: "Answered",
+  expired: "Expired",
+  cancelled: "No longer needed",
+};
+
+/** How what it asked was decided; null: it is open, or asks for no decision. */
+export function decisionWords({ decision, messageType }: Letter): string | null {
+  if (decision === "denied" && messageType === "question") return "Left unanswered";
+  return decision === null ? null : DECISIONS[decision];
+}
+
+const PROMPT = "prompt:";
+
+/** The prompt that can be sent again, of a letter about a failure that the platform wrote. */
+export function failedPromptOf({ eventType, contextRef }: Letter): string | null {
+  if (eventType !== "session.failed") return null;
+  return contextRef?.startsWith(PROMPT) ? contextRef.slice(PROMPT.length) : null;
+}
+
+const APPROVAL = "approval:";
+
+/** The question to a person that the platform wrote about; nobody else's letter can name one. */
+export function gateOf({ eventType, contextRef }: Letter): string | null {
+  if (eventType !== "session.question" && eventType !== "session.approval") return null;
+  return contextRef?.startsWith(APPROVAL) ? contextRef.slice(APPROVAL.length) : null;
+}

@@ -1,0 +1,148 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { CheckCheck } from "lucide-react";
+import { type KeyboardEvent, useCallback, useMemo } from "react";
+import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { InlineError } from "#surfaces/web/kit/field.tsx";
+import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
+import { useShortcut } from "#surfaces/web/kit/hooks/use-shortcut.ts";
+import { plural } from "#surfaces/web/kit/text/money-words.ts";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import { refreshLetters, useLetterChange, useLetterCount, useLetterList } from "../use-letters.ts";
+import { type Box, filterOf, type InboxSearch, isFiltered } from "./inbox-search.ts";
+import { threadsOf } from "./letter-threads.ts";
+import { focusRow, stepRow } from "./row-focus.ts";
+import { type OnChange, ThreadRow } from "./thread-row.tsx";
+
+export function LetterList({ search }: { search: InboxSearch }) {
+  const box = search.box ?? "inbox";
+  const list = useLetterList(filterOf(search));
+  const threads = useMemo(() => threadsOf(list.data), [list.data]);
+  const now = useNow(30_000);
+  const onChange = useRowChange();
+  useShortcut("j", () => stepRow(1));
+  useShortcut("k", () => stepRow(-1));
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto px-1.5 py-1.5">
+      {list.isError && (
+        <div className="space-y-2 p-2">
+          <InlineError>{messageOf(list.error)}</InlineError>
+          <Button size="small" onClick={() => void list.refetch()}>
+            Try again
+          </Button>
+        </div>
+      )}
+      {list.isPending && <Skeleton />}
+      {list.isSuccess && threads.length === 0 && !list.hasNextPage && (
+        <Nothing box={box} isFiltered={isFiltered(search)} />
+      )}
+      {box === "inbox" && threads.length > 0 && <ReadRest />}
+      <ul aria-label="Letters" onKeyDown={onArrow}>
+        {threads.map((thread) => (
+          <ThreadRow key={thread.id} thread={thread} box={box} now={now} onChange={onChange} />
+        ))}
+      </ul>
+      {list.hasNextPage && (
+        <div className="py-3 text-center">
+          <Button
+            size="small"
+            disabled={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+          >
+            {list.isFetchingNextPage ? "Loading…" : "Older letters"}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What an open exchange is no longer in, is closed: reading it on would mark it as read again. */
+function useRowChange(): OnChange {
+  const { mutate } = useLetterChange();
+  const navigate = useNavigate();
+  const { threadId } = useParams({ strict: false });
+  return useCallback(
+    (thread, change, done) => {
+      mutate({
+        threadId: thread.id,
+        letters: thread.letters,
+        change,
+        ...(done !== undefined && { done }),
+      });
+      if (thread.id === threadId && change.read !== true) {
+        void navigate({ to: "/inbox", search: true });
+        focusRow(0);
+      }
+    },
+    [mutate, navigate, threadId],
+  );
+}
+
+function onArrow(event: KeyboardEvent): void {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (step !== 0 && stepRow(step)) event.preventDefault();
+}
+
+/** Questions, escalations and approvals stay unread: somebody has to do something about them. */
+function ReadRest() {
+  const queryClient = useQueryClient();
+  const toasts = useToasts();
+  const count = useLetterCount();
+  const read = useMutation({
+    mutationFn: () => api.inbox.readNonActionable(),
+    onSuccess: ({ changed }) =>
+      toasts.say(
+        changed === 0
+          ? "All that is unread asks for something"
+          : `${plural(changed, "letter")} marked as read`,
+      ),
+    onError: (error) => toasts.fail("The letters were not marked as read", error),
+    onSettled: () => refreshLetters(queryClient),
+  });
+  if (count === 0) return null;
+  return (
+    <div className="flex items-center justify-between gap-2 px-2.5 pb-1 text-xs text-ink-faint">
+      <span>{count} unread</span>
+      <Button
+        size="small"
+        look="ghost"
+        title="Marks messages and notifications as read"
+        disabled={read.isPending}
+        onClick={() => read.mutate()}
+      >
+        <CheckCheck size={15} aria-hidden />
+        Read all that asks for nothing
+      </Button>
+    </div>
+  );
+}
+
+const NOTHING: Record<Box, string> = {
+  inbox: "Nothing here. What agents and people write to you arrives here.",
+  snoozed: "Nothing is snoozed.",
+  archived: "Nothing was archived yet.",
+  sent: "You have written no letters yet.",
+};
+
+function Nothing({ box, isFiltered: hasFilter }: { box: Box; isFiltered: boolean }) {
+  return (
+    <p className="mx-auto max-w-64 px-4 py-12 text-center text-ink-faint">
+      {hasFilter ? "No letter matches." : NOTHING[box]}
+    </p>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div role="status" aria-label="Loading letters" className="space-y-2 p-2">
+      {[60, 80, 45].map((width) => (
+        <div key={width} className="animate-breathe space-y-2 py-2">
+          <div className="h-3 rounded bg-hover" style={{ width: `${width}%` }} />
+          <div className="h-2 w-2/3 rounded bg-hover" />
+        </div>
+      ))}
+    </div>
+  );
+}

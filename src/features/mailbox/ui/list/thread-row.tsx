@@ -1,0 +1,170 @@
+import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { Archive, ArchiveRestore, Mail, MailOpen } from "lucide-react";
+import { memo } from "react";
+import { ago, clockTime, dayName, fullTime } from "#surfaces/web/kit/text/time-words.ts";
+import { LetterContext, SenderLink } from "../letter-context.tsx";
+import { fateWords, lineOf, partyName } from "../letter-words.ts";
+import type { Box } from "./inbox-search.ts";
+import { type LetterChange, type LetterThread, partnerOf } from "./letter-threads.ts";
+import { SnoozeMenu } from "./snooze-menu.tsx";
+import { TypeMark } from "./type-mark.tsx";
+
+export type OnChange = (thread: LetterThread, change: LetterChange, done?: string) => void;
+
+interface ThreadRowProps {
+  thread: LetterThread;
+  box: Box;
+  now: number;
+  onChange: OnChange;
+}
+
+/** One exchange in the list, by its newest letter. All of it leads there; what can be done is beside it. */
+export const ThreadRow = memo(function ThreadRow({ thread, box, now, onChange }: ThreadRowProps) {
+  const { newest, unread, letters } = thread;
+  const isSent = box === "sent";
+  const isUnread = unread > 0 && box === "inbox";
+  const partner = partnerOf(newest, isSent);
+  const name = `${isSent ? "To " : ""}${partyName(partner)}`;
+  return (
+    <li className="group relative flex gap-2.5 rounded-lg px-2.5 py-2 hover:bg-hover has-[a[data-status=active]]:bg-hover">
+      <span
+        aria-hidden
+        className={clsx("mt-1.5 size-2 shrink-0 rounded-full", isUnread && "bg-accent")}
+      />
+      <TypeMark letter={newest} className="mt-0.5" />
+      <div className="min-w-0 flex-1">
+        <div className="flex items-baseline gap-2">
+          <Link
+            to="/inbox/$threadId"
+            params={{ threadId: thread.id }}
+            search={true}
+            data-letter-row
+            className={clsx(
+              "min-w-0 truncate outline-none after:absolute after:inset-0 after:rounded-lg focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent",
+              isUnread ? "font-semibold" : "font-medium",
+            )}
+          >
+            {isUnread && <span className="sr-only">Unread: </span>}
+            {name}
+            {partner.handle !== null && (
+              <span className="font-normal text-ink-faint"> @{partner.handle}</span>
+            )}
+          </Link>
+          {!isSent && <SenderLink letter={newest} />}
+          <span className="flex-1" />
+          {letters.length > 1 && (
+            <span className="shrink-0 text-2xs text-ink-faint tabular-nums">
+              <span className="sr-only">Letters: </span>
+              {letters.length}
+            </span>
+          )}
+          <When thread={thread} box={box} now={now} />
+        </div>
+        <p
+          className={clsx(
+            "line-clamp-2 text-xs [overflow-wrap:anywhere]",
+            isUnread ? "font-medium text-ink" : "text-ink-soft",
+          )}
+        >
+          {lineOf(newest)}
+        </p>
+        <div className="mt-0.5 empty:hidden">
+          {isSent ? <Fate thread={thread} /> : <LetterContext letter={newest} />}
+        </div>
+      </div>
+      {!isSent && <Doings thread={thread} box={box} name={name} onChange={onChange} />}
+    </li>
+  );
+});
+
+function When({ thread, box, now }: Pick<ThreadRowProps, "thread" | "box" | "now">) {
+  const { snoozedUntil, createdAt } = thread.newest;
+  const at = box === "snoozed" && snoozedUntil !== null ? snoozedUntil : createdAt;
+  const words = at === createdAt ? ago(at, now) : `until ${dayName(at, now)} ${clockTime(at)}`;
+  return (
+    <time
+      dateTime={at}
+      title={fullTime(at)}
+      className={clsx(
+        "shrink-0 text-2xs text-ink-faint tabular-nums",
+        // What can be done takes its place.
+        box !== "sent" && "md:group-hover:opacity-0",
+      )}
+    >
+      {words}
+    </time>
+  );
+}
+
+function Fate({ thread }: { thread: LetterThread }) {
+  const { newest } = thread;
+  return (
+    <p className={clsx("text-xs", newest.fate === "failed" ? "text-bad" : "text-ink-faint")}>
+      {fateWords(newest)}
+    </p>
+  );
+}
+
+const DOING =
+  "grid size-7 place-items-center rounded-md text-ink-soft hover:bg-line hover:text-ink data-[state=open]:bg-line";
+
+/** For a pointer: by keyboard and by touch the same is at the top of the open exchange. */
+function Doings({
+  thread,
+  box,
+  name,
+  onChange,
+}: Pick<ThreadRowProps, "thread" | "box" | "onChange"> & { name: string }) {
+  const isUnread = thread.unread > 0;
+  return (
+    <div className="absolute top-1 right-1.5 z-10 hidden rounded-lg bg-hover md:group-hover:flex has-[[data-state=open]]:flex">
+      {box === "inbox" && (
+        <button
+          type="button"
+          tabIndex={-1}
+          aria-label={`Mark the letter of ${name} as ${isUnread ? "read" : "unread"}`}
+          title={isUnread ? "Mark as read" : "Mark as unread"}
+          className={DOING}
+          onClick={() => onChange(thread, { read: isUnread })}
+        >
+          {isUnread ? <MailOpen size={16} aria-hidden /> : <Mail size={16} aria-hidden />}
+        </button>
+      )}
+      {box !== "archived" && (
+        <SnoozeMenu
+          label={`Snooze the letter of ${name}`}
+          className={DOING}
+          tabIndex={-1}
+          onSnooze={(snoozedUntil) => onChange(thread, { snoozedUntil }, "Snoozed")}
+        />
+      )}
+      <PutAway thread={thread} box={box} name={name} onChange={onChange} />
+    </div>
+  );
+}
+
+function PutAway({
+  thread,
+  box,
+  name,
+  onChange,
+}: Pick<ThreadRowProps, "thread" | "box" | "onChange"> & { name: string }) {
+  const isArchived = box === "archived";
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      aria-label={
+        isArchived ? `Move the letter of ${name} to the inbox` : `Archive the letter of ${name}`
+      }
+      title={isArchived ? "Move to the inbox" : "Archive"}
+      className={DOING}
+      onClick={() =>
+        onChange(thread, { archived: !isArchived }, isArchived ? "Moved to the inbox" : "Archived")
+      }
+    >
+      {isArchived ? <ArchiveRestore size={16} aria-hidden /> : <Archive size={16} aria-hidden />}
+    </button>
+  );
+}

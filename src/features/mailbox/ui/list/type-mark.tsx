@@ -1,0 +1,57 @@
+import { clsx } from "clsx";
+import {
+  Bell,
+  CircleAlert,
+  CircleCheck,
+  ListChecks,
+  type LucideIcon,
+  Mail,
+  MessageCircleQuestionMark,
+  Repeat,
+  ShieldQuestion,
+  TriangleAlert,
+} from "lucide-react";
+import type { Letter, LetterEvent, LetterType } from "#features/mailbox/contract.ts";
+import { decisionWords, TYPES } from "../letter-words.ts";
+
+const ICONS: Record<LetterType, LucideIcon> = {
+  message: Mail,
+  notification: Bell,
+  question: MessageCircleQuestionMark,
+  escalation: TriangleAlert,
+  approval: ShieldQuestion,
+};
+
+/** What the platform writes about has a mark of its own where that says more. */
+const EVENT_ICONS: Partial<Record<LetterEvent, LucideIcon>> = {
+  "session.completed": CircleCheck,
+  "session.failed": CircleAlert,
+  "session.digest": ListChecks,
+  "mail.loop_cut": Repeat,
+};
+
+const TONES: Record<LetterType, string> = {
+  message: "text-ink-faint",
+  notification: "text-ink-faint",
+  question: "text-warn",
+  escalation: "text-bad",
+  approval: "text-warn",
+};
+
+export function TypeMark({ letter, className }: { letter: Letter; className?: string }) {
+  const { messageType, eventType } = letter;
+  const decided = decisionWords(letter);
+  const Icon =
+    decided === null ? ((eventType && EVENT_ICONS[eventType]) ?? ICONS[messageType]) : CircleCheck;
+  const label = decided === null ? TYPES[messageType] : `${TYPES[messageType]}: ${decided}`;
+  return (
+    <span
+      role="img"
+      aria-label={label}
+      title={label}
+      className={clsx("shrink-0", decided ? "text-ink-faint" : TONES[messageType], className)}
+    >
+      <Icon size={16} aria-hidden />
+    </span>
+  );
+}

@@ -1,0 +1,189 @@
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Archive, ArchiveRestore, ArrowLeft, Inbox, Mail } from "lucide-react";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "react";
+import type { Letter } from "#features/mailbox/contract.ts";
+import { ApiError, messageOf } from "#surfaces/web/kit/api/api-client.ts";
+import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
+import { useMe } from "#surfaces/web/kit/hooks/use-me.ts";
+import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
+import { useShortcut } from "#surfaces/web/kit/hooks/use-shortcut.ts";
+import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
+import { ReplyForm } from "./compose/reply-form.tsx";
+import { LetterCard } from "./letter-card.tsx";
+import { useIsPending } from "./letter-gate.tsx";
+import { gateOf, partyName } from "./letter-words.ts";
+import type { LetterChange } from "./list/letter-threads.ts";
+import { focusRow } from "./list/row-focus.ts";
+import { SnoozeMenu } from "./list/snooze-menu.tsx";
+import { useInboxSearch } from "./list/use-inbox-search.ts";
+import { type Thread, useLetterChange, useThread } from "./use-letters.ts";
+
+/** One exchange beside the list; on a phone a screen of its own. */
+export function ThreadView() {
+  const { threadId } = useParams({ from: "/app/inbox/$threadId" });
+  const found = useThread(threadId);
+  if (found.data) return <OpenThread key={threadId} threadId={threadId} thread={found.data} />;
+  if (!found.isError)
+    return <div role="status" aria-label="Loading the letters" className="h-full" />;
+  const isMissing = found.error instanceof ApiError && found.error.status === 404;
+  return (
+    <PageMessage
+      isPart
+      title={isMissing ? "There is no such letter" : "The letters cannot be shown"}
+    >
+      <p>{isMissing ? "It is not to you, or it is gone." : messageOf(found.error)}</p>
+      <div className="mt-4 flex justify-center gap-2">
+        {!isMissing && <Button onClick={() => void found.refetch()}>Try again</Button>}
+        <Link to="/inbox" search={true} className="px-3 py-2 text-accent underline">
+          To the inbox
+        </Link>
+      </div>
+    </PageMessage>
+  );
+}
+
+function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) {
+  const { letters } = thread;
+  const myId = useMe()?.user.id ?? "";
+  const now = useNow(60_000);
+  const toMe = letters.filter(({ to }) => to.id === myId);
+  // What one has from others; one's own letter has no sender to answer to.
+  const last = letters.findLast(({ from, to }) => to.id === myId && from.id !== myId);
+  const gates = useMemo(() => letters.flatMap((letter) => gateOf(letter) ?? []), [letters]);
+  const isAsked = useIsPending(gates);
+  const title = useRef<HTMLHeadingElement>(null);
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    title.current?.focus({ preventScroll: true });
+  }, []);
+  const navigate = useNavigate();
+  useShortcut("Escape", () => {
+    const place = placeOf(threadId);
+    title.current?.blur();
+    void navigate({ to: "/inbox", search: true }).then(() => focusRow(place));
+  });
+  const count = letters.length;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the newest comes into sight when there is one more
+  useLayoutEffect(() => {
+    // Newer browsers give back a promise, which is no way to end an effect.
+    void end.current?.scrollIntoView({ block: "end" });
+  }, [count]);
+  return (
+    <section aria-label="Letters of this exchange" className="flex h-full flex-col">
+      <header className="flex min-h-14 shrink-0 items-center gap-1 border-b border-line px-2 md:px-4">
+        <Link
+          to="/inbox"
+          search={true}
+          aria-label="Back to the list"
+          title="Back to the list"
+          className="grid size-9 shrink-0 place-items-center rounded-lg text-ink-soft hover:bg-hover lg:hidden"
+        >
+          <ArrowLeft size={18} aria-hidden />
+        </Link>
+        <h2
+          ref={title}
+          tabIndex={-1}
+          className="min-w-0 flex-1 truncate px-1 font-semibold outline-none"
+        >
+          {namesIn(letters, myId)}
+        </h2>
+        {toMe.length > 0 && <Doings threadId={threadId} letters={toMe} />}
+      </header>
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        <div className="mx-auto max-w-3xl space-y-3 p-3 md:p-5">
+          {letters.map((letter) => (
+            <LetterCard key={letter.id} letter={letter} myId={myId} now={now} />
+          ))}
+          {thread.isCut && (
+            <p className="text-center text-xs text-ink-faint">
+              This exchange goes on; only its first {letters.length} letters are shown.
+            </p>
+          )}
+          <div ref={end}>
+            {last && !isAsked && last.eventType !== "session.digest" && <ReplyForm letter={last} />}
+          </div>
+          {!last && <p className="text-center text-xs text-ink-faint">{endWords(letters, myId)}</p>}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** Where there is nothing to answer. */
+function endWords(letters: readonly Letter[], myId: string): string {
+  const sent = letters.filter(({ from }) => from.id === myId);
+  if (sent.length === 0) return "Your agent writes in this exchange; you can read it.";
+  const isNote = sent.every(({ to }) => to.id === myId);
+  return isNote ? "A note to yourself." : "The answer will be here.";
+}
+
+/** Everybody in it but the reader. */
+function namesIn(letters: readonly Letter[], myId: string): string {
+  const names = new Map<string, string>();
+  for (const { from, to } of letters)
+    for (const party of [from, to]) if (party.id !== myId) names.set(party.id, partyName(party));
+  return names.size === 0 ? "You" : [...names.values()].join(", ");
+}
+
+const MENU_BUTTON =
+  "grid size-9 place-items-center rounded-lg text-ink-soft hover:bg-hover hover:text-ink data-[state=open]:bg-hover";
+
+function Doings({ threadId, letters }: { threadId: string; letters: readonly Letter[] }) {
+  const navigate = useNavigate();
+  const { box } = useInboxSearch();
+  const { mutate } = useLetterChange();
+  const here = letters.filter(({ archivedAt }) => archivedAt === null);
+  const isArchived = here.length === 0;
+  const snoozed = letters.filter(({ snoozedUntil }) => snoozedUntil !== null);
+  const go = (chosen: readonly Letter[], change: LetterChange, done?: string) => {
+    mutate({ threadId, letters: chosen, change, ...(done !== undefined && { done }) });
+    const place = placeOf(threadId);
+    void navigate({ to: "/inbox", search: true }).then(() => focusRow(place));
+  };
+  const newest = letters.at(-1);
+  return (
+    <div className="flex shrink-0 items-center">
+      {!isArchived && box === undefined && newest && (
+        <IconButton label="Mark as unread" onClick={() => go([newest], { read: false })}>
+          <Mail size={17} aria-hidden />
+        </IconButton>
+      )}
+      {snoozed.length > 0 && (
+        <IconButton
+          label="Back to the inbox now"
+          onClick={() => go(snoozed, { snoozedUntil: null }, "Back in the inbox")}
+        >
+          <Inbox size={17} aria-hidden />
+        </IconButton>
+      )}
+      {!isArchived && (
+        <SnoozeMenu
+          label="Snooze"
+          className={MENU_BUTTON}
+          onSnooze={(snoozedUntil) => go(here, { snoozedUntil }, "Snoozed")}
+        />
+      )}
+      {isArchived ? (
+        <IconButton
+          label="Move to the inbox"
+          onClick={() => go(letters, { archived: false }, "Moved to the inbox")}
+        >
+          <ArchiveRestore size={17} aria-hidden />
+        </IconButton>
+      ) : (
+        <IconButton label="Archive" onClick={() => go(here, { archived: true }, "Archived")}>
+          <Archive size={17} aria-hidden />
+        </IconButton>
+      )}
+    </div>
+  );
+}
+
+/** Where it stands in the list: the next one takes its place. */
+function placeOf(threadId: string): number {
+  const rows = [...document.querySelectorAll("[data-letter-row]")];
+  return Math.max(
+    0,
+    rows.findIndex((row) => row.getAttribute("href")?.includes(threadId)),
+  );
+}

@@ -1,0 +1,158 @@
+/** Letters as TanStack Query holds them: the count, the lists, one exchange, and what changes them. */
+import {
+  type QueryClient,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import type { Me } from "#features/auth/contract.ts";
+import type { Letter } from "#features/mailbox/contract.ts";
+import { api, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { keys, type LetterFilter } from "#surfaces/web/kit/api/query-keys.ts";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import {
+  changeThread,
+  type LetterChange,
+  type LetterPages,
+  undoing,
+} from "./list/letter-threads.ts";
+
+/** Hints may be lost; what is new must still come into sight. */
+const LOOK_AGAIN_MS = 60_000;
+/** What became of a letter is told to nobody; whoever looks at one that waits sees it soon. */
+const FATE_AGAIN_MS = 5_000;
+/** A bound on how much of one exchange is read and drawn. */
+const THREAD_PAGES = 5;
+
+export function useLetterCount(): number {
+  const found = useQuery({
+    queryKey: keys.letterCount,
+    queryFn: ({ signal }) => api.inbox.count({}, { signal }),
+    refetchInterval: LOOK_AGAIN_MS,
+  });
+  return found.data?.count ?? 0;
+}
+
+export function useLetterList(filter: LetterFilter) {
+  return useInfiniteQuery({
+    queryKey: keys.letterList(filter),
+    queryFn: ({ pageParam, signal }) =>
+      api.inbox.list(
+        { query: { ...filter, unreadOnly: filter.unreadOnly?.toString(), cursor: pageParam } },
+        { signal },
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+  });
+}
+
+export interface Thread {
+  letters: Letter[];
+  /** Longer than anybody reads: the rest is not here. */
+  isCut: boolean;
+}
+
+/** Looking at it counts as reading it, on the server too: so it is read anew each time it is opened. */
+export function useThread(threadId: string) {
+  const queryClient = useQueryClient();
+  return useQuery({
+    queryKey: keys.letterThread(threadId),
+    queryFn: async ({ signal }) => {
+      const thread = await readThread(threadId, signal);
+      noteRead(queryClient, threadId);
+      return thread;
+    },
+    staleTime: 0,
+    refetchInterval: ({ state }) =>
+      state.data?.letters.some(({ fate }) => fate === "waiting") ? FATE_AGAIN_MS : false,
+  });
+}
+
+async function readThread(threadId: string, signal: AbortSignal): Promise<Thread> {
+  const letters: Letter[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < THREAD_PAGES; pages++) {
+    const page = await api.inbox.thread(
+      { threadId, query: { limit: PAGE_LIMIT, cursor } },
+      { signal },
+    );
+    letters.push(...page.items);
+    if (page.next === null) return { letters, isCut: false };
+    cursor = page.next;
+  }
+  return { letters, isCut: true };
+}
+
+function noteRead(queryClient: QueryClient, threadId: string): void {
+  const me = queryClient.getQueryData<Me | null>(keys.me)?.user.id;
+  queryClient.setQueriesData<LetterPages>(
+    { queryKey: keys.letterLists },
+    (pages) =>
+      pages &&
+      changeThread(pages, threadId, (letter) =>
+        letter.to.id === me && !letter.read ? { ...letter, read: true } : letter,
+      ),
+  );
+  void queryClient.invalidateQueries({ queryKey: keys.letterCount });
+}
+
+interface Wanted {
+  threadId: string;
+  letters: readonly Letter[];
+  change: LetterChange;
+  /** Said when it is done. */
+  done?: string;
+}
+
+/** Changes all that is given of one exchange. It leaves the lists at once, and comes back if that fails. */
+export function useLetterChange() {
+  const queryClient = useQueryClient();
+  const toasts = useToasts();
+  const apply = async ({ letters, change }: Pick<Wanted, "letters" | "change">) => {
+    for (const { id } of letters) await api.inbox.update({ id, body: change });
+  };
+  const takeBack = useMutation({
+    mutationFn: apply,
+    onError: (error) => toasts.fail("It could not be undone", error),
+    onSettled: () => refreshLetters(queryClient),
+  });
+  return useMutation({
+    mutationFn: (wanted: Wanted) => apply(wanted),
+    onMutate: async ({ threadId, letters, change }) => {
+      // What is being read now was asked before this and would undo what is shown.
+      await queryClient.cancelQueries({ queryKey: keys.letterLists });
+      const ids = new Set(letters.map(({ id }) => id));
+      const leaves = change.archived !== undefined || change.snoozedUntil !== undefined;
+      queryClient.setQueriesData<LetterPages>(
+        { queryKey: keys.letterLists },
+        (pages) =>
+          pages &&
+          changeThread(pages, threadId, (letter) => {
+            if (!ids.has(letter.id)) return letter;
+            return leaves ? undefined : { ...letter, read: change.read ?? letter.read };
+          }),
+      );
+    },
+    onSuccess: (_, { letters, change, done }) => {
+      const back = undoing(change);
+      const undo = back && { name: "Undo", run: () => takeBack.mutate({ letters, change: back }) };
+      if (done) toasts.say(done, undefined, undo);
+    },
+    onError: (error) => toasts.fail("The letter was not changed", error),
+    onSettled: () => refreshLetters(queryClient),
+  });
+}
+
+/** Reads again what is in sight. An exchange in a tab that nobody sees is left: reading it would mark it. */
+export async function refreshLetters(queryClient: QueryClient): Promise<void> {
+  const isSeen = document.visibilityState === "visible";
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: keys.letterCount }),
+    queryClient.invalidateQueries({ queryKey: keys.letterLists }),
+    queryClient.invalidateQueries({
+      queryKey: keys.letterThreads,
+      refetchType: isSeen ? "active" : "none",
+    }),
+  ]);
+}

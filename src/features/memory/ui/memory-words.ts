@@ -1,0 +1,65 @@
+/** What is said of memories. Pure. */
+import type { Memory } from "#features/memory/contract.ts";
+import { plural } from "#surfaces/web/kit/text/money-words.ts";
+import { agoWords } from "#surfaces/web/kit/text/time-words.ts";
+
+/** Those that are offered; a category may be any short text. */
+const CATEGORY_WORDS: Readonly<Record<string, string>> = {
+  preference: "Preference",
+  workflow: "Workflow",
+  context: "Context",
+  project: "Project",
+  decision: "Decision",
+  repo_affinity: "Which repository",
+  routing_correction: "Who does what",
+  task_pattern: "Kind of task",
+  persona_preference: "Which persona",
+  general: "General",
+};
+export const OFFERED_CATEGORIES: readonly string[] = Object.keys(CATEGORY_WORDS);
+
+export function categoryWords(category: string): string {
+  return CATEGORY_WORDS[category] ?? category;
+}
+
+const USED_OFTEN = 1.3;
+const FRESH = 0.7;
+const FADING = 0.3;
+
+/** How much it still counts. */
+export function relevanceWords({ relevance, pinned }: Pick<Memory, "relevance" | "pinned">) {
+  if (pinned) return "kept for good";
+  if (relevance >= USED_OFTEN) return "used often";
+  if (relevance >= FRESH) return "fresh";
+  return relevance >= FADING ? "fading" : "almost forgotten";
+}
+
+/** As the server reckons: a hundredth goes each day, and below a tenth a memory goes. */
+const KEPT_A_DAY = 0.99;
+const LEAST = 0.1;
+
+export function fadingWords({ relevance, pinned }: Pick<Memory, "relevance" | "pinned">): string {
+  const counts = `Relevance ${relevance.toFixed(2)} of 2.`;
+  if (pinned) return `${counts} Pinned: it never fades away.`;
+  const days = Math.max(0, Math.log(relevance / LEAST) / -Math.log(KEPT_A_DAY));
+  return `${counts} Unless a search finds it, it fades away in about ${plural(Math.round(days), "day")}.`;
+}
+
+export function accessWords(
+  { accessCount, lastAccessedAt }: Pick<Memory, "accessCount" | "lastAccessedAt">,
+  now: number,
+): string {
+  if (accessCount === 0) return "not used yet";
+  return `used ${plural(accessCount, "time")}, last ${agoWords(lastAccessedAt, now)}`;
+}
+
+/** What it is called where there is room for a line. */
+export function nameOf({ title, content }: Pick<Memory, "title" | "content">): string {
+  const line = (title ?? content).trim().split("\n")[0] ?? "";
+  return line.length > 80 ? `${line.slice(0, 80)}…` : line;
+}
+
+/** Without what all addresses have. */
+export function repoWords(repo: string | null): string {
+  return repo === null ? "no repository" : repo.replace(/^github\.com\//, "");
+}

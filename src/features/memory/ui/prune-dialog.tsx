@@ -1,0 +1,134 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Memory, Pruned } from "#features/memory/contract.ts";
+import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
+import { keys, type PruneWish } from "#surfaces/web/kit/api/query-keys.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { Modal } from "#surfaces/web/kit/dialog.tsx";
+import { InlineError, SelectField } from "#surfaces/web/kit/field.tsx";
+import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
+import { plural } from "#surfaces/web/kit/text/money-words.ts";
+import { nameOf } from "./memory-words.ts";
+
+const BELOW: readonly { below: number; words: string }[] = [
+  { below: 0.3, words: "What is almost forgotten" },
+  { below: 0.7, words: "What is fading, too" },
+  { below: 1.3, words: "All that is not used often" },
+  { below: 2, words: "Nearly everything" },
+];
+const UNUSED: readonly { days: number | undefined; words: string }[] = [
+  { days: undefined, words: "However long ago" },
+  { days: 30, words: "30 days" },
+  { days: 90, words: "90 days" },
+  { days: 180, words: "180 days" },
+];
+
+/** Clearing out: what would go is shown first, and what went afterwards. Only of one's orchestrator. */
+export function PruneDialog({ onClose }: { onClose: () => void }) {
+  const [wish, setWish] = useState<PruneWish>({ below: 0.3 });
+  const [went, setWent] = useState<Pruned | null>(null);
+  const would = useQuery({
+    queryKey: keys.prunable(wish),
+    queryFn: ({ signal }) => api.memory.prune({ body: { ...wish, dryRun: true } }, { signal }),
+    staleTime: 0,
+    enabled: went === null,
+  });
+  const prune = useChange(() => api.memory.prune({ body: { ...wish, dryRun: false } }), {
+    stale: keys.memories,
+    onDone: setWent,
+  });
+  const found = would.data?.pruned ?? [];
+  if (went !== null)
+    return (
+      <Modal isOpen title="Cleared out" onClose={onClose}>
+        <div className="space-y-3.5">
+          <p>
+            {plural(went.pruned.length, "memory", "memories")} went.
+            {went.more && " There is more of the kind: clear out again."}
+          </p>
+          <Names memories={went.pruned} />
+          <div className="flex justify-end gap-2">
+            {went.more && <Button onClick={() => setWent(null)}>Again</Button>}
+            <Button look="primary" onClick={onClose}>
+              Done
+            </Button>
+          </div>
+        </div>
+      </Modal>
+    );
+  return (
+    <Modal isOpen title="Clear out" onClose={onClose}>
+      <div className="space-y-3.5">
+        <p className="text-ink-soft">
+          Memories fade by themselves when nobody uses them. Here you can help along. What is pinned
+          stays.
+        </p>
+        <div className="grid gap-3.5 sm:grid-cols-2">
+          <SelectField
+            label="What goes"
+            value={wish.below}
+            onChange={({ target }) => setWish({ ...wish, below: Number(target.value) })}
+          >
+            {BELOW.map(({ below, words }) => (
+              <option key={below} value={below}>
+                {words}
+              </option>
+            ))}
+          </SelectField>
+          <SelectField
+            label="Not used for"
+            value={wish.unusedDays ?? ""}
+            onChange={({ target }) =>
+              setWish({
+                ...wish,
+                unusedDays: target.value === "" ? undefined : Number(target.value),
+              })
+            }
+          >
+            {UNUSED.map(({ days, words }) => (
+              <option key={words} value={days ?? ""}>
+                {words}
+              </option>
+            ))}
+          </SelectField>
+        </div>
+        {would.isError && <InlineError>{messageOf(would.error)}</InlineError>}
+        {would.data && found.length === 0 && (
+          <p className="rounded-lg border border-dashed border-line-strong px-3 py-4 text-center text-ink-soft">
+            Nothing is like that.
+          </p>
+        )}
+        <Names memories={found} />
+        {prune.isError && <InlineError>{messageOf(prune.error)}</InlineError>}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="danger"
+            disabled={found.length === 0 || prune.isPending}
+            onClick={() => prune.mutate(undefined)}
+          >
+            {found.length === 0
+              ? "Forget"
+              : `Forget ${plural(found.length, "memory", "memories")}${would.data?.more ? " for now" : ""}`}
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}
+
+function Names({ memories }: { memories: readonly Memory[] }) {
+  if (memories.length === 0) return null;
+  return (
+    <ul
+      aria-label="Memories that go"
+      className="max-h-60 divide-y divide-line overflow-y-auto rounded-lg border border-line"
+    >
+      {memories.map((memory) => (
+        <li key={memory.id} className="px-3 py-1.5 text-xs [overflow-wrap:anywhere]">
+          {nameOf(memory)}
+        </li>
+      ))}
+    </ul>
+  );
+}

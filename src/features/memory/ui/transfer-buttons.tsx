@@ -1,0 +1,106 @@
+import { Download, Upload } from "lucide-react";
+import { useRef, useState } from "react";
+import type { Imported } from "#features/memory/contract.ts";
+import { importToShelf, type ShelfChoice } from "#surfaces/web/kit/api/memory-shelf.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { Modal } from "#surfaces/web/kit/dialog.tsx";
+import { download } from "#surfaces/web/kit/download.ts";
+import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
+import { plural } from "#surfaces/web/kit/text/money-words.ts";
+import { exportShelf, importFiles, readFiles } from "./transfer.ts";
+
+interface TransferButtonsProps {
+  /** One of them: all of the sessions' do not fit into one folder. */
+  shelf: Exclude<ShelfChoice, "sessions">;
+}
+
+export function TransferButtons({ shelf }: TransferButtonsProps) {
+  const chooser = useRef<HTMLInputElement>(null);
+  const [report, setReport] = useState<Imported | null>(null);
+  const save = useChange(() => exportShelf(shelf), {
+    stale: keys.memoryShelves,
+    onDone: download,
+    failed: "Nothing was exported",
+  });
+  const take = useChange(
+    async (chosen: readonly File[]) =>
+      importFiles(await readFiles(chosen), (files) => importToShelf(shelf, files)),
+    { stale: keys.memories, onDone: setReport, failed: "The import did not succeed" },
+  );
+  return (
+    <>
+      <Button
+        size="small"
+        disabled={save.isPending}
+        title="A zip file with one markdown file each"
+        onClick={() => save.mutate(undefined)}
+      >
+        <Download size={14} aria-hidden />
+        Export
+      </Button>
+      <Button
+        size="small"
+        disabled={take.isPending}
+        title="Markdown files, or a zip file of them"
+        onClick={() => chooser.current?.click()}
+      >
+        <Upload size={14} aria-hidden />
+        {take.isPending ? "Importing…" : "Import"}
+      </Button>
+      <input
+        ref={chooser}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to import"
+        accept=".md,.markdown,.zip"
+        onChange={({ target }) => {
+          const chosen = [...(target.files ?? [])];
+          // The same files can be chosen again.
+          target.value = "";
+          if (chosen.length > 0) take.mutate(chosen);
+        }}
+      />
+      {report && <Report report={report} onClose={() => setReport(null)} />}
+    </>
+  );
+}
+
+function Report({ report, onClose }: { report: Imported; onClose: () => void }) {
+  const { created, replaced, unchanged, pruned, refused } = report;
+  const lines = [
+    `${plural(created, "new memory", "new memories")}.`,
+    replaced > 0 && `${plural(replaced, "memory", "memories")} changed.`,
+    unchanged > 0 && `${plural(unchanged, "memory was", "memories were")} there already.`,
+    pruned > 0 && `${plural(pruned, "memory", "memories")} had to go to make room.`,
+  ].filter((line) => line !== false);
+  return (
+    <Modal isOpen title="Imported" onClose={onClose}>
+      <div className="space-y-3.5">
+        <ul>
+          {lines.map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
+        {refused.length > 0 && (
+          <div>
+            <p className="text-warn">{plural(refused.length, "file")} could not be taken:</p>
+            <ul className="mt-1 max-h-48 overflow-y-auto text-xs">
+              {refused.map(({ path, reason }) => (
+                <li key={path} className="[overflow-wrap:anywhere]">
+                  <span className="font-mono">{path}</span>: {reason}
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+        <div className="flex justify-end">
+          <Button look="primary" onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}

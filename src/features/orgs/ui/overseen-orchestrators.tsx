@@ -1,0 +1,79 @@
+import { useQuery } from "@tanstack/react-query";
+import type { OverseenOrchestrator } from "#features/orchestrators/contract.ts";
+import type { Member } from "#features/orgs/contract.ts";
+import { ActivityLabel } from "#surfaces/web/kit/activity-mark.tsx";
+import { api } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
+import { List, Row } from "#surfaces/web/kit/settings/parts.tsx";
+import { moneyWords } from "#surfaces/web/kit/text/money-words.ts";
+import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
+import { ago, clockTime } from "#surfaces/web/kit/text/time-words.ts";
+
+interface OverseenOrchestratorsProps {
+  orgId: string;
+  members: readonly Member[];
+}
+
+/** For admins: each person's orchestrator, how it is and what it cost. Nothing of what was said to it. */
+export function OverseenOrchestrators({ orgId, members }: OverseenOrchestratorsProps) {
+  const found = useQuery({
+    queryKey: keys.overseenOrchestrators,
+    queryFn: async ({ signal }) => (await api.orchestrators.oversee({ orgId }, { signal })).items,
+  });
+  const names = new Map(members.map(({ userId, name }) => [userId, name]));
+  return (
+    <List found={found} empty="Nobody has an orchestrator yet.">
+      {(one) => (
+        <OrchestratorRow
+          key={one.identity.userId}
+          orchestrator={one}
+          owner={names.get(one.identity.userId) ?? one.identity.userId}
+        />
+      )}
+    </List>
+  );
+}
+
+interface OrchestratorRowProps {
+  orchestrator: OverseenOrchestrator;
+  owner: string;
+}
+
+function OrchestratorRow({ orchestrator, owner }: OrchestratorRowProps) {
+  const now = useNow(60_000);
+  const { identity, session } = orchestrator;
+  const facts = [
+    `Works for ${revealLine(owner)}`,
+    session?.model,
+    session && moneyWords(session.cost),
+    session && ago(session.updatedAt, now),
+  ].filter(Boolean);
+  return (
+    <Row
+      name={
+        <>
+          {revealLine(identity.name)}{" "}
+          <span className="font-normal text-ink-faint">@{identity.handle}</span>
+        </>
+      }
+      text={facts.join(" · ")}
+      problem={endWords(orchestrator)}
+    >
+      {session && !orchestrator.needsRestart && (
+        <span className="pr-1.5 text-xs">
+          <ActivityLabel activity={session.activity} />
+        </span>
+      )}
+    </Row>
+  );
+}
+
+/** Null while it is well. */
+function endWords({ session, needsRestart, recovery }: OverseenOrchestrator): string | null {
+  if (session === null) return "It was never started.";
+  if (!needsRestart) return null;
+  return recovery?.nextAttemptAt
+    ? `It has ended, and comes back by itself at ${clockTime(recovery.nextAttemptAt)}.`
+    : "It has ended. Its person can bring it back with the next message.";
+}

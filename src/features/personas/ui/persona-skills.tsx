@@ -1,0 +1,216 @@
+import { Download, RefreshCw } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import type { Persona, Skill } from "#features/personas/contract.ts";
+import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
+import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
+import { useMe } from "#surfaces/web/kit/hooks/use-me.ts";
+import { List, Remove, Row, Section } from "#surfaces/web/kit/settings/parts.tsx";
+import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
+import { plural } from "#surfaces/web/kit/text/money-words.ts";
+import { Verbatim } from "#surfaces/web/kit/text/verbatim.tsx";
+import {
+  fieldOfImport,
+  type ImportDraft,
+  importBodyOf,
+  importedWords,
+  NO_IMPORT,
+  type SkillImport,
+  sourceWords,
+} from "./skill-words.ts";
+
+interface PersonaSkillsProps {
+  persona: Persona;
+  onChange: (persona: Persona) => void;
+}
+
+/** What a persona can do beyond its files. Each change is a version of its own, saved at once. */
+export function PersonaSkills({ persona, onChange }: PersonaSkillsProps) {
+  const { skills, slug, mayEdit } = persona;
+  const found = { data: skills, error: null, refetch: () => {} };
+  return (
+    <Section
+      title="Skills"
+      text="Folders with a SKILL.md. A session with this persona finds them in .muster/skills/."
+    >
+      <List
+        found={found}
+        empty={mayEdit ? "None yet. Import one below." : "None. Who made it can import some."}
+      >
+        {(skill) => <SkillRow key={skill.name} {...{ persona, skill, onChange }} />}
+      </List>
+      {mayEdit && (
+        <>
+          <ImportSkills persona={persona} onChange={onChange} />
+          <p className="text-xs text-ink-faint">
+            From a folder of your own machine:{" "}
+            <code className="font-mono [overflow-wrap:anywhere]">
+              muster personas skills add {slug} FOLDER
+            </code>
+          </p>
+        </>
+      )}
+    </Section>
+  );
+}
+
+interface SkillRowProps extends PersonaSkillsProps {
+  skill: Skill;
+}
+
+function SkillRow({ persona, skill, onChange }: SkillRowProps) {
+  const orgId = useMe()?.org.id ?? "";
+  const { name, description, source, sha256, files } = skill;
+  const remove = useChange(() => api.personas.deleteSkill({ orgId, id: persona.id, name }), {
+    stale: keys.personas,
+    done: () => `${name} was removed`,
+    failed: `${name} was not removed`,
+    onDone: (answer) => onChange(answer.persona),
+  });
+  const again = useChange(
+    (body: SkillImport) => api.personas.importSkills({ orgId, id: persona.id, body }),
+    {
+      stale: keys.personas,
+      done: (_, { skills }) => importedWords(skills),
+      failed: `${name} was not imported again`,
+      onDone: (answer) => onChange(answer.persona),
+    },
+  );
+  return (
+    <Row
+      name={<span className="font-mono text-xs">{name}</span>}
+      text={
+        <>
+          <span className="block text-ink-soft">{description}</span>
+          <span className="block">{sourceWords(source, sha256)}</span>
+        </>
+      }
+      more={<SkillFiles skill={name} files={files} />}
+    >
+      {persona.mayEdit && source !== null && (
+        <IconButton
+          size="small"
+          label={`Import ${name} again`}
+          disabled={again.isPending}
+          onClick={() =>
+            again.mutate(
+              importBodyOf({ url: source.url, ref: source.ref ?? "", path: source.path }),
+            )
+          }
+        >
+          <RefreshCw size={15} aria-hidden className={again.isPending ? "animate-spin" : ""} />
+        </IconButton>
+      )}
+      {persona.mayEdit && (
+        <Remove
+          label={`Remove ${name}`}
+          text="The next sessions with this persona do not have it. Those that have it keep it."
+          action="Remove"
+          isBusy={remove.isPending}
+          onConfirm={() => remove.mutate(undefined)}
+        />
+      )}
+    </Row>
+  );
+}
+
+/** What an agent will read and may run: somebody should have looked at it. */
+function SkillFiles({ skill, files }: { skill: string; files: Skill["files"] }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details
+      className="mt-1 w-full pr-1.5 text-xs"
+      onToggle={(event) => setIsOpen(event.currentTarget.open)}
+    >
+      <summary className="cursor-pointer text-ink-soft hover:text-ink">
+        {plural(files.length, "file")}
+      </summary>
+      {isOpen &&
+        files.map(({ path, content }) => (
+          <div key={path} className="mt-2 space-y-1">
+            <p className="font-mono [overflow-wrap:anywhere]">{path}</p>
+            <Verbatim label={`${path} of ${skill}`} text={content} />
+          </div>
+        ))}
+    </details>
+  );
+}
+
+function ImportSkills({ persona, onChange }: PersonaSkillsProps) {
+  const orgId = useMe()?.org.id ?? "";
+  const [draft, setDraft] = useState(NO_IMPORT);
+  const take = useChange(
+    (wanted: ImportDraft) =>
+      api.personas.importSkills({ orgId, id: persona.id, body: importBodyOf(wanted) }),
+    {
+      stale: keys.personas,
+      onDone: (answer) => {
+        onChange(answer.persona);
+        setDraft(NO_IMPORT);
+      },
+    },
+  );
+  const field = fieldOfImport(take.error);
+  const problemAt = (name: keyof ImportDraft) =>
+    take.isError && field === name ? messageOf(take.error) : undefined;
+  const set = (change: Partial<ImportDraft>) => {
+    setDraft((now) => ({ ...now, ...change }));
+    if (take.isError) take.reset();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (draft.url.trim() !== "" && !take.isPending) take.mutate(draft);
+  };
+  return (
+    <form
+      aria-label="Import skills"
+      className="space-y-3 rounded-xl border border-line bg-raised p-3.5"
+      onSubmit={submit}
+    >
+      <TextField
+        label="Git address"
+        hint="https, public"
+        inputMode="url"
+        spellCheck={false}
+        maxLength={2_000}
+        placeholder="https://github.com/acme/skills"
+        problem={problemAt("url")}
+        value={draft.url}
+        onChange={(event) => set({ url: event.target.value })}
+      />
+      <div className="grid items-start gap-3 sm:grid-cols-2">
+        <TextField
+          label="Branch, tag or commit"
+          hint="optional"
+          spellCheck={false}
+          maxLength={250}
+          placeholder="main"
+          problem={problemAt("ref")}
+          value={draft.ref}
+          onChange={(event) => set({ ref: event.target.value })}
+        />
+        <TextField
+          label="Folder in it"
+          hint="optional"
+          spellCheck={false}
+          maxLength={300}
+          placeholder="skills/pdf"
+          problem={problemAt("path")}
+          value={draft.path}
+          onChange={(event) => set({ path: event.target.value })}
+        />
+      </div>
+      {take.isError && field === undefined && <InlineError>{messageOf(take.error)}</InlineError>}
+      <div className="flex flex-wrap items-center gap-3">
+        <Button type="submit" disabled={take.isPending || draft.url.trim() === ""}>
+          <Download size={15} aria-hidden />
+          {take.isPending ? "Fetching…" : "Import"}
+        </Button>
+        <p role="status" className="min-w-0 flex-1 text-xs text-ink-soft">
+          {take.data ? importedWords(take.data.skills) : ""}
+        </p>
+      </div>
+    </form>
+  );
+}

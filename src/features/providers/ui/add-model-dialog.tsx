@@ -1,0 +1,203 @@
+import { useQuery } from "@tanstack/react-query";
+import { LoaderCircle } from "lucide-react";
+import { useState } from "react";
+import type { Provider } from "#features/providers/contract.ts";
+import type { ModelOffer } from "#protocol/models.ts";
+import { ApiError, api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { Modal } from "#surfaces/web/kit/dialog.tsx";
+import { InlineError } from "#surfaces/web/kit/field.tsx";
+import { plural } from "#surfaces/web/kit/text/money-words.ts";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import {
+  changeOf,
+  NO_WISH,
+  nameOf,
+  type Preset,
+  type Problems,
+  presetNamed,
+  problemsOf,
+  refusedFields,
+  type Wish,
+  wishOf,
+} from "./presets.ts";
+import { ProviderForm } from "./provider-form.tsx";
+import { type SetupPhase, useProviderSetup } from "./use-provider-setup.ts";
+
+interface AddModelDialogProps {
+  isOpen: boolean;
+  /** A provider to begin with, by name. */
+  startWith?: string | undefined;
+  /** What is to be changed; left out when something is added. */
+  provider?: Provider | undefined;
+  onClose: () => void;
+  /** Given what can be used now. */
+  onAdded?: (models: ModelOffer[]) => void;
+}
+
+/** A model of one's own in one step: who offers it, its key, and a wait until it can be used. */
+export function AddModelDialog({
+  isOpen,
+  startWith,
+  provider,
+  onClose,
+  onAdded,
+}: AddModelDialogProps) {
+  const toasts = useToasts();
+  const ready = (models: ModelOffer[], saved: Provider) => {
+    const [model] = models;
+    if (!saved.answered)
+      toasts.say(
+        `${saved.name} is saved, but could not be tried`,
+        "It gave no list of models, so its models are not chosen by themselves until one has answered a turn. Save it again once it can be reached.",
+      );
+    else if (model)
+      toasts.say(
+        `${model.provider} is set up`,
+        models.length === 1 ? model.id : `${plural(models.length, "model")} to choose from`,
+      );
+    onAdded?.(models);
+    onClose();
+  };
+  return (
+    <Modal
+      title={provider ? `Change ${provider.name}` : "Add a model"}
+      isOpen={isOpen}
+      onClose={onClose}
+    >
+      <Setup
+        first={presetNamed(provider?.name ?? startWith ?? "anthropic")}
+        provider={provider}
+        onReady={ready}
+        onClose={onClose}
+      />
+    </Modal>
+  );
+}
+
+interface SetupProps {
+  first: Preset;
+  provider: Provider | undefined;
+  onReady: (models: ModelOffer[], saved: Provider) => void;
+  onClose: () => void;
+}
+
+function Setup({ first, provider, onReady, onClose }: SetupProps) {
+  const listed = useQuery({
+    queryKey: keys.providers,
+    queryFn: ({ signal }) => api.providers.list({}, { signal }),
+  });
+  const known = listed.data?.items ?? [];
+  const [preset, setPreset] = useState(first);
+  const [wish, setWish] = useState<Wish>(provider ? wishOf(provider) : NO_WISH);
+  const [problems, setProblems] = useState<Problems>({});
+  const [refusal, setRefusal] = useState<string | null>(null);
+  const { phase, saved, save, goBack } = useProviderSetup(onReady);
+  // Saved and found wanting, it is there: from then on it is changed.
+  const before =
+    saved ?? provider ?? known.find(({ name }) => preset.name !== null && name === preset.name);
+
+  const submit = async (apiKey: string) => {
+    const taken = known.map(({ name }) => name);
+    const found = problemsOf(preset, wish, apiKey, { before, taken });
+    setProblems(found);
+    setRefusal(null);
+    if (Object.keys(found).length > 0) return;
+    try {
+      await save(before?.name ?? nameOf(preset, wish), changeOf(preset, wish, apiKey, before));
+    } catch (error) {
+      const refused = error instanceof ApiError ? refusedFields(error) : {};
+      setProblems(refused);
+      if (Object.keys(refused).length === 0) setRefusal(messageOf(error));
+    }
+  };
+  const choose = (next: Preset) => {
+    setPreset(next);
+    setProblems({});
+    setRefusal(null);
+    const there = known.find(({ name }) => name === next.name);
+    setWish(there ? wishOf(there) : NO_WISH);
+  };
+  const isBusy = phase.at === "saving" || phase.at === "waiting";
+  return (
+    <>
+      {isBusy && <Waiting phase={phase} title={preset.name ? preset.title : wish.name} />}
+      {phase.at === "failed" && (
+        <Failed provider={phase.provider} why={phase.why} onChange={goBack} onClose={onClose} />
+      )}
+      {/* It stays while the server thinks about it, so that a refusal loses nothing. */}
+      {phase.at !== "waiting" && phase.at !== "failed" && (
+        <ProviderForm
+          isHidden={isBusy}
+          preset={preset}
+          onChoose={provider === undefined && saved === undefined ? choose : undefined}
+          wish={wish}
+          onWish={(change) => setWish({ ...wish, ...change })}
+          before={before}
+          problems={problems}
+          onSubmit={submit}
+          onCancel={onClose}
+        >
+          {refusal !== null && <InlineError>{refusal}</InlineError>}
+        </ProviderForm>
+      )}
+    </>
+  );
+}
+
+function Waiting({ phase, title }: { phase: SetupPhase; title: string }) {
+  return (
+    <div role="status" className="flex flex-col items-center gap-3 py-10 text-center">
+      <LoaderCircle size={26} aria-hidden className="animate-spin text-accent" />
+      <div>
+        <p className="font-medium">
+          {phase.at === "saving"
+            ? `Asking ${title} whether it takes the key…`
+            : `Asking ${title} for its models…`}
+        </p>
+        <p className="mt-1 text-xs text-ink-faint">
+          {phase.at === "saving"
+            ? "The key goes to the server, which keeps it encrypted."
+            : "This takes a second or two."}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+interface FailedProps {
+  provider: Provider;
+  why: string | null;
+  onChange: () => void;
+  onClose: () => void;
+}
+
+function Failed({ provider, why, onChange, onClose }: FailedProps) {
+  return (
+    <div className="space-y-4">
+      <InlineError>
+        {why === null ? (
+          <>{provider.name} is saved, but no runner has taken it up. Is one connected?</>
+        ) : (
+          <>
+            {provider.name} is saved, but it cannot be used yet: no list of models came from{" "}
+            <span className="font-mono text-[0.9em]">{provider.baseUrl ?? "its address"}</span>.
+          </>
+        )}
+      </InlineError>
+      {why !== null && (
+        <p className="text-ink-soft">
+          Check that it runs, and its address and key. If it does not tell its models, name them
+          yourself.
+        </p>
+      )}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onClose}>Leave it</Button>
+        <Button look="primary" onClick={onChange}>
+          Change it
+        </Button>
+      </div>
+    </div>
+  );
+}

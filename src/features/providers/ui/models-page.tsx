@@ -1,0 +1,205 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Pencil, Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import type { Provider } from "#features/providers/contract.ts";
+import type { ModelOffer } from "#protocol/models.ts";
+import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
+import { Confirm } from "#surfaces/web/kit/dialog.tsx";
+import { InlineError } from "#surfaces/web/kit/field.tsx";
+import { useIsAdmin, useMe } from "#surfaces/web/kit/hooks/use-me.ts";
+import { PlainPage } from "#surfaces/web/kit/plain-page.tsx";
+import { priceWords } from "#surfaces/web/kit/text/money-words.ts";
+import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import { GatewaySettings } from "./gateway-settings.tsx";
+import { AddModel } from "./lazy-add-model.tsx";
+import { type ModelGroup, modelGroups } from "./model-groups.ts";
+import { PRESETS } from "./presets.ts";
+
+/** What is being done to a provider, if anything. */
+type Doing = { is: "adding"; startWith?: string } | { is: "changing"; provider: Provider } | null;
+
+/** Runners report in their own time. */
+const LOOK_AGAIN_MS = 15_000;
+
+/** Every model there is, by who offers it; and for admins, who that is. */
+export function ModelsPage() {
+  const mayManage = useIsAdmin();
+  const me = useMe();
+  const offers = useQuery({
+    queryKey: keys.models,
+    queryFn: () => api.runners.models(),
+    refetchInterval: LOOK_AGAIN_MS,
+  });
+  const providers = useQuery({
+    queryKey: keys.providers,
+    queryFn: ({ signal }) => api.providers.list({}, { signal }),
+  });
+  const [doing, setDoing] = useState<Doing>(null);
+  const groups = modelGroups(offers.data?.items ?? [], providers.data?.items ?? []);
+  const error = offers.error ?? providers.error;
+  return (
+    <PlainPage
+      title="Models"
+      aside={
+        mayManage && (
+          <Button look="primary" size="small" onClick={() => setDoing({ is: "adding" })}>
+            <Plus size={15} aria-hidden />
+            Add a model
+          </Button>
+        )
+      }
+    >
+      {error && <InlineError>{messageOf(error)}</InlineError>}
+      <p className="text-xs text-ink-faint">
+        Prices are for a million tokens. Keys stay on the server, encrypted.
+        {!mayManage && " Admins can add models."}
+      </p>
+      {groups.map((group) => (
+        <Group
+          key={group.name}
+          group={group}
+          mayManage={mayManage}
+          onAdd={() => setDoing({ is: "adding", startWith: group.name })}
+          onChange={(provider) => setDoing({ is: "changing", provider })}
+        />
+      ))}
+      {mayManage && me && <GatewaySettings orgId={me.org.id} />}
+      <AddModel
+        isOpen={doing !== null}
+        startWith={doing?.is === "adding" ? doing.startWith : undefined}
+        provider={doing?.is === "changing" ? doing.provider : undefined}
+        onClose={() => setDoing(null)}
+      />
+    </PlainPage>
+  );
+}
+
+interface GroupProps {
+  group: ModelGroup;
+  mayManage: boolean;
+  onAdd: () => void;
+  onChange: (provider: Provider) => void;
+}
+
+function Group({ group, mayManage, onAdd, onChange }: GroupProps) {
+  const { name, provider, usable, whys } = group;
+  const canBeAdded =
+    provider === undefined && usable.length === 0 && PRESETS.some((preset) => preset.name === name);
+  return (
+    <section aria-label={name} className="space-y-1.5">
+      <div className="flex min-h-8 items-center gap-2">
+        <div className="min-w-0 flex-1">
+          <h2 className="font-semibold">{revealLine(name)}</h2>
+          <p className="truncate text-xs text-ink-faint">{originWords(group)}</p>
+        </div>
+        {mayManage && provider && (
+          <>
+            <IconButton size="small" label={`Change ${name}`} onClick={() => onChange(provider)}>
+              <Pencil size={15} aria-hidden />
+            </IconButton>
+            <RemoveProvider name={name} />
+          </>
+        )}
+        {mayManage && canBeAdded && (
+          <Button size="small" aria-label={`Add ${name}`} onClick={onAdd}>
+            Add
+          </Button>
+        )}
+      </div>
+      <div className="overflow-hidden rounded-xl border border-line bg-raised">
+        {usable.length > 0 && <ModelRows models={usable} />}
+        {whys.map((why) => (
+          <p key={why} className="px-3.5 py-2.5 text-[0.8125rem] break-words text-ink-soft">
+            {why}
+          </p>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function originWords({ name, provider, usable }: ModelGroup): string {
+  if (name === "demo") return "Built in: plays a script, with real tools";
+  if (provider === undefined)
+    return usable.length > 0 ? "Set up where the runner runs" : "Not set up";
+  const key = provider.hasKey
+    ? provider.keyEnd
+      ? `key ending in ${provider.keyEnd}`
+      : "with a key"
+    : "without a key";
+  const facts = [
+    provider.baseUrl,
+    key,
+    provider.answered ? null : "could not be tried when it was saved",
+  ];
+  return facts.filter((fact) => fact !== null).join(" · ");
+}
+
+const SHOWN_AT_FIRST = 8;
+
+function ModelRows({ models }: { models: readonly ModelOffer[] }) {
+  const [isWhole, setIsWhole] = useState(models.length <= SHOWN_AT_FIRST + 2);
+  const shown = isWhole ? models : models.slice(0, SHOWN_AT_FIRST);
+  return (
+    <>
+      <ul className="divide-y divide-line">
+        {shown.map(({ id, price }) => (
+          <li key={id} className="flex flex-wrap items-baseline gap-x-3 px-3.5 py-2">
+            <span className="min-w-0 flex-1 basis-40 font-mono text-xs [overflow-wrap:anywhere]">
+              {id}
+            </span>
+            <span className="text-xs text-ink-faint">{priceWords(price)}</span>
+          </li>
+        ))}
+      </ul>
+      {!isWhole && (
+        <button
+          type="button"
+          onClick={() => setIsWhole(true)}
+          className="w-full border-t border-line py-1.5 text-xs font-medium text-accent hover:bg-hover"
+        >
+          Show all {models.length}
+        </button>
+      )}
+    </>
+  );
+}
+
+function RemoveProvider({ name }: { name: string }) {
+  const [isAsking, setIsAsking] = useState(false);
+  const queryClient = useQueryClient();
+  const toasts = useToasts();
+  const remove = useMutation({
+    mutationFn: () => api.providers.delete({ name }),
+    onSuccess: () => toasts.say(`${name} was removed`, "Its key is deleted."),
+    onError: (error) => toasts.fail(`${name} was not removed`, error),
+    onSettled: () => {
+      setIsAsking(false);
+      void queryClient.invalidateQueries({ queryKey: keys.providers });
+      void queryClient.invalidateQueries({ queryKey: keys.models });
+      // The runners tell of it a moment later.
+      window.setTimeout(() => {
+        void queryClient.invalidateQueries({ queryKey: keys.models });
+      }, 1_500);
+    },
+  });
+  return (
+    <>
+      <IconButton size="small" label={`Remove ${name}`} onClick={() => setIsAsking(true)}>
+        <Trash2 size={15} aria-hidden />
+      </IconButton>
+      <Confirm
+        isOpen={isAsking}
+        onClose={() => setIsAsking(false)}
+        title={`Remove ${name}?`}
+        text="Its key is deleted. Sessions that use its models cannot go on with them."
+        action="Remove"
+        isBusy={remove.isPending}
+        onConfirm={() => remove.mutate()}
+      />
+    </>
+  );
+}

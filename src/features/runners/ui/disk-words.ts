@@ -1,0 +1,48 @@
+/** Disks in words. */
+import type { DatabaseUse } from "#protocol/reports/database-use.ts";
+import type { Runner } from "#protocol/runs.ts";
+import { plural, sizeWords } from "#surfaces/web/kit/text/money-words.ts";
+
+type Disk = NonNullable<Runner["disk"]>;
+
+/** Below this share the files that can still be made are named. */
+const FEW_FILES = 0.05;
+
+/** One line about the disk of a runner. */
+export function diskWords(disk: Disk): string {
+  const { freeBytes, totalBytes, floorBytes, workspaces, mirrors, removed, quota } = disk;
+  const { freeFiles = 0, totalFiles = 0 } = disk;
+  return [
+    `${sizeWords(freeBytes)} of ${sizeWords(totalBytes)} free, ${sizeWords(floorBytes)} must stay free`,
+    ...(totalFiles > 0 && freeFiles < totalFiles * FEW_FILES
+      ? [`only ${freeFiles.toLocaleString("en-US")} more files can be made`]
+      : []),
+    `${plural(workspaces.count, "workspace")} take up ${sizeWords(workspaces.bytes)}, each ${sizeWords(quota.bytes)} and ${quota.files.toLocaleString("en-US")} files at most`,
+    `${plural(mirrors.count, "copy", "copies")} of repositories ${sizeWords(mirrors.bytes)}`,
+    `${removed.count} removed, kept for a week if there is room, ${sizeWords(removed.bytes)}`,
+  ].join(" · ");
+}
+
+const LOW_DISK =
+  "Its disk is almost full, so it takes no new work. End sessions that are done, or make room on it; work goes on by itself.";
+const PRESSED_DISK =
+  "Its disk is running full: removed workspaces are deleted early, and the sessions that write most are stopped. End sessions that are done, or make room on it.";
+
+/** Null when there is room. */
+export function diskProblem({ isLow, isPressed }: Disk): string | null {
+  if (isLow) return LOW_DISK;
+  return isPressed ? PRESSED_DISK : null;
+}
+
+export function databaseWords(use: DatabaseUse): string {
+  const { databaseBytes, logBytes, reserveBytes, backups, freeBytes } = use;
+  return [
+    `Database ${sizeWords(databaseBytes)}, attachments included`,
+    ...(logBytes > 0 ? [`log ${sizeWords(logBytes)}`] : []),
+    ...(reserveBytes > 0 ? [`reserve for a full disk ${sizeWords(reserveBytes)}`] : []),
+    ...(backups.count > 0
+      ? [`${plural(backups.count, "backup")} ${sizeWords(backups.bytes)}`]
+      : []),
+    ...(freeBytes === null ? [] : [`${sizeWords(freeBytes)} free on its disk`]),
+  ].join(" · ");
+}

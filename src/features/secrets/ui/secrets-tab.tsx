@@ -1,0 +1,161 @@
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, useRef, useState } from "react";
+import type { Secret, SecretScope } from "#features/secrets/contract.ts";
+import { messageOf } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { listSecrets, removeSecret, setSecret } from "#surfaces/web/kit/api/secrets.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
+import { useIsAdmin, useMe } from "#surfaces/web/kit/hooks/use-me.ts";
+import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
+import { List, Remove, Row, Section } from "#surfaces/web/kit/settings/parts.tsx";
+import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
+import { ago } from "#surfaces/web/kit/text/time-words.ts";
+
+/** Names of secrets. Values go in here and never come out. */
+export function SecretsTab() {
+  const isAdmin = useIsAdmin();
+  return (
+    <>
+      <Shelf
+        scope="user"
+        title="Your own"
+        text="Only your sessions can use them; they go before the organisation's."
+        mayChange
+      />
+      <Shelf
+        scope="org"
+        title="The organisation's"
+        text={isAdmin ? "Everybody's sessions can use them." : "Admins can change them."}
+        mayChange={isAdmin}
+      />
+    </>
+  );
+}
+
+interface ShelfProps {
+  scope: SecretScope;
+  title: string;
+  text: string;
+  mayChange: boolean;
+}
+
+function Shelf({ scope, title, text, mayChange }: ShelfProps) {
+  const orgId = useMe()?.org.id ?? "";
+  const found = useQuery({
+    queryKey: keys.secrets(scope),
+    queryFn: ({ signal }) => listSecrets(orgId, scope, signal),
+  });
+  return (
+    <Section title={title} text={text}>
+      {mayChange && <SetSecret scope={scope} title={title} />}
+      <List found={found} empty={mayChange ? "None yet. Set one above." : "None yet."}>
+        {(secret) => <SecretRow key={secret.name} secret={secret} mayChange={mayChange} />}
+      </List>
+    </Section>
+  );
+}
+
+function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }) {
+  const orgId = useMe()?.org.id ?? "";
+  const now = useNow(60_000);
+  const { name, scope, version, updatedAt, lastUsedAt, description, problem } = secret;
+  const remove = useChange(() => removeSecret(orgId, scope, name), {
+    stale: keys.secrets(scope),
+    done: () => `${name} was deleted`,
+    failed: `${name} was not deleted`,
+  });
+  const said = [
+    description,
+    `value ${version}, set ${ago(updatedAt, now)}`,
+    lastUsedAt === null ? "never used" : `last used ${ago(lastUsedAt, now)}`,
+  ];
+  return (
+    <Row
+      name={<span className="font-mono text-xs">{name}</span>}
+      text={said.filter(Boolean).join(" · ")}
+      problem={problem}
+    >
+      {mayChange && (
+        <Remove
+          label={`Delete ${name}`}
+          text="Its value is gone for good. What needs it fails until it is set again."
+          isBusy={remove.isPending}
+          onConfirm={() => remove.mutate(undefined)}
+        />
+      )}
+    </Row>
+  );
+}
+
+/** As the server takes it. */
+const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+
+/** The value is held only while it is typed: sent or refused, it is kept nowhere. */
+function SetSecret({ scope, title }: { scope: SecretScope; title: string }) {
+  const orgId = useMe()?.org.id ?? "";
+  const [name, setName] = useState("");
+  const [value, setValue] = useState("");
+  const [isRefused, setIsRefused] = useState(false);
+  // Beside the call and not in it: a refused call is remembered with what it was given.
+  const onItsWay = useRef("");
+  const set = useChange(
+    (wanted: string) => {
+      const given = onItsWay.current;
+      onItsWay.current = "";
+      return setSecret(orgId, scope, wanted, given);
+    },
+    {
+      stale: keys.secrets(scope),
+      done: (wanted) => `${wanted} is set`,
+      onDone: () => setName(""),
+    },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const isName = NAME.test(name.trim());
+    setIsRefused(!isName);
+    if (!isName) return;
+    onItsWay.current = value;
+    setValue("");
+    set.mutate(name.trim());
+  };
+  return (
+    <form aria-label={`Set a secret: ${title}`} className="space-y-2" onSubmit={submit}>
+      <div className="grid items-start gap-2 sm:grid-cols-[1fr_1fr_auto]">
+        <TextField
+          label="Name"
+          hint="a known name gets a new value"
+          problem={
+            isRefused
+              ? "Begin with a letter; take up to 64 letters, digits, dots, dashes and underscores."
+              : undefined
+          }
+          spellCheck={false}
+          autoComplete="off"
+          maxLength={64}
+          placeholder="GITHUB_TOKEN"
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <TextField
+          label="Value"
+          type="password"
+          autoComplete="new-password"
+          spellCheck={false}
+          value={value}
+          onChange={(event) => setValue(event.target.value)}
+        />
+        <Button
+          type="submit"
+          look="primary"
+          className="sm:mt-5"
+          disabled={set.isPending || name.trim() === "" || value === ""}
+        >
+          Set
+        </Button>
+      </div>
+      {set.isError && <InlineError>{messageOf(set.error)}</InlineError>}
+    </form>
+  );
+}

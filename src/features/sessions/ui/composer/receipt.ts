@@ -1,0 +1,141 @@
+/** A prompt's receipt in words: where it is on its way, since when, and why it waits. Pure. */
+import type { Outcome, Prompt, WaitReason } from "#protocol/sessions.ts";
+import { plural } from "#surfaces/web/kit/text/money-words.ts";
+import { clockTime, duration } from "#surfaces/web/kit/text/time-words.ts";
+
+export type Tone = "quiet" | "busy" | "good" | "warn" | "bad";
+
+export interface ReceiptStep {
+  name: string;
+  at: string | null;
+  note: string | null;
+}
+
+export interface Receipt {
+  tone: Tone;
+  summary: string;
+  steps: ReceiptStep[];
+}
+
+const OUTCOME_WORDS: Record<Outcome, { word: string; tone: Tone }> = {
+  completed: { word: "Completed", tone: "good" },
+  failed: { word: "Failed", tone: "bad" },
+  aborted: { word: "Stopped", tone: "warn" },
+  superseded: { word: "Cut short by a later prompt", tone: "warn" },
+  merged: { word: "Merged with other follow-ups", tone: "quiet" },
+  withdrawn: { word: "Withdrawn", tone: "quiet" },
+};
+
+export interface Waiting {
+  /** News of children have come since. */
+  isFollowed: boolean;
+  /** How many children are at work; null: not known. */
+  children: number | null;
+}
+
+export function receiptOf(prompt: Prompt, waiting?: Waiting): Receipt {
+  const isHandedOn = waiting !== undefined && prompt.endedWaitingFor !== null;
+  return {
+    tone: toneOf(prompt),
+    summary: isHandedOn ? handedOnWords(prompt, waiting) : summaryOf(prompt),
+    steps: stepsOf(prompt),
+  };
+}
+
+/** Its turn is over, and what was asked for is not. */
+function handedOnWords(prompt: Prompt, { isFollowed, children }: Waiting): string {
+  if (isFollowed) return headline(prompt).replace(/^Completed in/, "Handed on after");
+  const whom = children ? plural(children, "child", "children") : "its children";
+  return `Handed on · waits for ${whom}`;
+}
+
+function toneOf(prompt: Prompt): Tone {
+  if (prompt.outcome !== null) return OUTCOME_WORDS[prompt.outcome].tone;
+  const reason = prompt.waitingFor?.reason;
+  if (prompt.state === "running") return reason && HELD_UP[reason] ? "warn" : "busy";
+  return prompt.state === "gated" ? "warn" : "quiet";
+}
+
+function summaryOf(prompt: Prompt): string {
+  const parts = [headline(prompt)];
+  if (prompt.attempts > 1) parts.push(`${prompt.attempts} attempts`);
+  if (prompt.outcome === null && prompt.waitingFor) parts.push(...waitWords(prompt.waitingFor));
+  if (prompt.outcome !== "completed" && prompt.error) parts.push(prompt.error.message);
+  return parts.join(" · ");
+}
+
+function headline(prompt: Prompt): string {
+  if (prompt.outcome !== null) {
+    const { word } = OUTCOME_WORDS[prompt.outcome];
+    if (prompt.startedAt === null || prompt.settledAt === null) return word;
+    const tookMs = Date.parse(prompt.settledAt) - Date.parse(prompt.startedAt);
+    return prompt.outcome === "completed"
+      ? `${word} in ${duration(tookMs)}`
+      : `${word} after ${duration(tookMs)}`;
+  }
+  switch (prompt.state) {
+    case "collecting":
+      return "Collecting follow-ups";
+    case "queued":
+      return prompt.queuedAt === null ? "Accepted" : "Queued";
+    case "gated":
+      return "Waiting for you";
+    case "running":
+      return (prompt.waitingFor && HELD_UP[prompt.waitingFor.reason]) ?? "Running";
+    default:
+      return "Settled";
+  }
+}
+
+/** Words for a turn that has begun and does not go on now. */
+const HELD_UP: Partial<Record<WaitReason, string>> = {
+  paused: "Paused",
+  quota: "Paused",
+  budget: "Paused",
+  runner_silent: "Being taken over",
+  retry_backoff: "Being taken over",
+  no_runner: "Waiting to go on",
+  no_matching_runner: "Waiting to go on",
+  runner_busy: "Waiting to go on",
+  runner_starting: "Waiting to go on",
+  workspace_offline: "Waiting to go on",
+};
+
+function waitWords(waiting: NonNullable<Prompt["waitingFor"]>): string[] {
+  const words = [];
+  if (waiting.ahead > 0) words.push(`${waiting.ahead} ahead`);
+  if (waiting.message !== "") words.push(waiting.message);
+  if (waiting.until) words.push(`goes on at ${clockTime(waiting.until)}`);
+  return words;
+}
+
+function stepsOf(prompt: Prompt): ReceiptStep[] {
+  const steps = [
+    { name: "Accepted", at: prompt.acceptedAt, note: null },
+    queuedStep(prompt),
+    runningStep(prompt),
+    settledStep(prompt),
+  ];
+  return steps.filter((step) => step !== undefined);
+}
+
+function queuedStep(prompt: Prompt): ReceiptStep | undefined {
+  const isWaiting = prompt.state === "queued" || prompt.state === "collecting";
+  if (prompt.queuedAt === null && !isWaiting) return undefined;
+  const note = isWaiting ? (prompt.waitingFor?.message ?? null) : null;
+  return { name: "Queued", at: prompt.queuedAt, note };
+}
+
+function runningStep(prompt: Prompt): ReceiptStep | undefined {
+  const isRunning = prompt.state === "running" || prompt.state === "gated";
+  if (prompt.startedAt === null && !isRunning) return undefined;
+  const attempts = prompt.attempts > 1 ? `attempt ${prompt.attempts}` : null;
+  const gate = prompt.state === "gated" ? (prompt.waitingFor?.message ?? "waiting for you") : null;
+  return { name: "Running", at: prompt.startedAt, note: gate ?? attempts };
+}
+
+function settledStep(prompt: Prompt): ReceiptStep | undefined {
+  if (prompt.outcome === null) return undefined;
+  const { word } = OUTCOME_WORDS[prompt.outcome];
+  return { name: word, at: prompt.settledAt, note: prompt.error?.message ?? null };
+}

@@ -1,0 +1,45 @@
+/** Where a session works, in words: its repository and branch, or its folder. Pure. */
+import type { Session } from "#protocol/sessions.ts";
+import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
+
+export interface SessionLocation {
+  /** For a line in a list, such as `acme/api · main`. */
+  short: string;
+  /** The whole address or path. */
+  full: string;
+}
+
+type Located = Pick<Session, "repo" | "branch" | "projectDir">;
+
+/** Null: the session has an empty workspace of its own. */
+export function locationOf({ repo, branch, projectDir }: Located): SessionLocation | null {
+  const short =
+    repo === null ? projectDir && (lastParts(projectDir, 1) || projectDir) : repoName(repo);
+  if (!short) return null;
+  // A clone works on a branch of its own, which begins at the one that was asked for.
+  const begins = branch === null ? "" : `, begun at branch ${branch}`;
+  return {
+    short: revealLine(branch === null ? short : `${short} · ${branch}`),
+    full: revealLine(repo === null ? `Folder ${projectDir}` : `Repository ${repo}${begins}`),
+  };
+}
+
+/** `owner/name` of an address; the last folder of a path. */
+function repoName(repo: string): string {
+  const isPath = /^(?:\/|file:)/i.test(repo);
+  const address = isPath ? null : URL.parse(repo);
+  const path = (address ? decoded(address.pathname) : repo).replace(/\/+$/, "");
+  return lastParts(path.replace(/\.git$/i, ""), isPath ? 1 : 2) || repo;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function lastParts(path: string, count: number): string {
+  return path.split("/").filter(Boolean).slice(-count).join("/");
+}

@@ -1,0 +1,95 @@
+import { Link } from "@tanstack/react-router";
+import { Sparkles } from "lucide-react";
+import type { ModelOffer } from "#protocol/models.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { SelectField } from "#surfaces/web/kit/field.tsx";
+import { priceWords } from "#surfaces/web/kit/text/money-words.ts";
+
+const DEMO_PROVIDER = "demo";
+/** No model's name: they all have a provider before a slash. */
+const ADD = "add";
+
+interface ModelChoiceProps {
+  models: readonly ModelOffer[];
+  /** Empty for automatic. */
+  chosen: string;
+  onChange: (model: string) => void;
+  /** Undefined for those who may not add one. */
+  onAdd: (() => void) | undefined;
+}
+
+/** Which model, and what a million of its tokens costs. */
+export function ModelChoice({ models, chosen, onChange, onAdd }: ModelChoiceProps) {
+  const model = models.find(({ id }) => id === chosen);
+  const usable = models.filter((one) => one.usable);
+  const lacking = models.filter((one) => !one.usable);
+  return (
+    <SelectField
+      label="Model"
+      hint={model ? priceHint(model) : undefined}
+      name="model"
+      value={chosen}
+      onChange={({ target }) => (target.value === ADD ? onAdd?.() : onChange(target.value))}
+    >
+      <option value="">Automatic</option>
+      {usable.map((one) => (
+        <option key={one.id} value={one.id}>
+          {one.id} · {priceWords(one.price)}
+        </option>
+      ))}
+      {lacking.length > 0 && (
+        <optgroup label="Not usable yet">
+          {lacking.map((one) => (
+            <option key={one.id} value={one.id} disabled>
+              {one.id} · {one.why ?? "not usable"}
+            </option>
+          ))}
+        </optgroup>
+      )}
+      {onAdd && <option value={ADD}>Add a model…</option>}
+    </SelectField>
+  );
+}
+
+function priceHint({ price }: ModelOffer): string {
+  const words = priceWords(price);
+  return price === null || words === "free" ? words : `${words} for a million tokens`;
+}
+
+interface DemoNoticeProps {
+  models: readonly ModelOffer[];
+  onAdd: (() => void) | undefined;
+}
+
+/** Said where work begins, as long as nothing but the built-in demo can answer. */
+export function DemoNotice({ models, onAdd }: DemoNoticeProps) {
+  const usable = models.filter((model) => model.usable);
+  if (usable.length === 0 || usable.some(({ provider }) => provider !== DEMO_PROVIDER)) return null;
+  return (
+    <div className="flex flex-wrap items-center gap-x-2.5 gap-y-2 rounded-xl bg-accent-soft px-3.5 py-3 text-[0.8125rem]">
+      <Sparkles size={16} aria-hidden className="mt-0.5 shrink-0 self-start text-accent" />
+      <div className="min-w-0 flex-1 basis-56">
+        <p className="font-medium">You're on the built-in demo model</p>
+        <p className="mt-0.5 text-ink-soft">
+          It plays real steps with real tools, from a script.{" "}
+          {onAdd ? (
+            "Add one of your own to get real work done."
+          ) : (
+            <>
+              An admin can{" "}
+              <Link to="/models" search={true} className="underline underline-offset-2">
+                add a real one
+              </Link>
+              .
+            </>
+          )}
+        </p>
+      </div>
+      {onAdd && (
+        <Button size="small" look="primary" className="max-sm:w-full" onClick={onAdd}>
+          Add a model
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Eraser } from "lucide-react";
+import { createContext, type ReactNode, useContext, useState } from "react";
+import { api } from "#surfaces/web/kit/api/api-client.ts";
+import { Confirm } from "#surfaces/web/kit/dialog.tsx";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import { forgetRedacted } from "./forget-redacted.ts";
+
+interface Asked {
+  entryId: string;
+  /** Its name in the question, such as "this prompt". */
+  what: string;
+}
+
+const AskContext = createContext<(asked: Asked) => void>(() => {});
+
+/** Asks before the words of an entry are removed, for all rows of one session. */
+export function RedactProvider({
+  sessionId,
+  children,
+}: {
+  sessionId: string;
+  children: ReactNode;
+}) {
+  const [asked, setAsked] = useState<Asked>();
+  const queryClient = useQueryClient();
+  const toasts = useToasts();
+  const redact = useMutation({
+    mutationFn: (entryId: string) => api.sessions.redactEntry({ id: sessionId, entryId }),
+    onSuccess: ({ redacted }) => {
+      setAsked(undefined);
+      toasts.say("Removed");
+      forgetRedacted(queryClient, sessionId, redacted);
+    },
+    onError: (error) => {
+      setAsked(undefined);
+      toasts.fail("Nothing was removed", error);
+    },
+  });
+  return (
+    <AskContext.Provider value={setAsked}>
+      {children}
+      <Confirm
+        isOpen={asked !== undefined}
+        onClose={() => setAsked(undefined)}
+        title={`Remove ${asked?.what ?? "this"} for good?`}
+        text={
+          <>
+            <span className="mb-2 block">
+              Its words are overwritten: here, in the search, in what the agent reads from now on,
+              and in letters that a call wrote. Nobody can bring them back.
+            </span>
+            What stays: its time, the name of its tool, and that you removed it; the session's
+            title; files it changed, and their diff under Changes; what other agents read of it;
+            messages sent to chats; backups, and the logs of the model's provider. Change a secret
+            that was in it all the same.
+          </>
+        }
+        action="Remove for good"
+        isBusy={redact.isPending}
+        onConfirm={() => asked && redact.mutate(asked.entryId)}
+      />
+    </AskContext.Provider>
+  );
+}
+
+/** A row with a button beside it that removes what the row says. */
+export function Redactable({ entryId, what, children }: Asked & { children: ReactNode }) {
+  const ask = useContext(AskContext);
+  const label = `Remove ${what}`;
+  return (
+    // A tap on a touch screen counts as :hover until the next one; the class is not bound to a pointer.
+    <div className="relative [&:hover>button]:opacity-100">
+      {children}
+      <button
+        type="button"
+        aria-label={label}
+        title={label}
+        onClick={() => ask({ entryId, what })}
+        className="absolute top-1 -right-6 grid size-6 place-items-center rounded-md bg-page text-ink-faint opacity-0 hover:bg-hover hover:text-bad focus-visible:opacity-100 max-sm:-right-3.5"
+      >
+        <Eraser size={13} aria-hidden />
+      </button>
+    </div>
+  );
+}

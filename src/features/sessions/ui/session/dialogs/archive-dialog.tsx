@@ -1,0 +1,81 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Session } from "#protocol/sessions.ts";
+import { ApiError, api } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { Confirm } from "#surfaces/web/kit/dialog.tsx";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
+
+interface ArchiveDialogProps {
+  session: Session;
+  hasChildren?: boolean;
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+/** Asks once; when the session turns out to be busy, asks whether to stop it too. */
+export function ArchiveDialog({
+  session,
+  hasChildren = false,
+  isOpen,
+  onClose,
+}: ArchiveDialogProps) {
+  const [detaches, setDetaches] = useState(false);
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const toasts = useToasts();
+  const archive = useMutation({
+    mutationFn: (force: boolean) =>
+      api.sessions.delete({
+        id: session.id,
+        query: { ...(force && { force: "true" }), ...(detaches && { children: "detach" }) },
+      }),
+    onSuccess: async () => {
+      onClose();
+      toasts.say("Session archived", "It is kept for 7 days.");
+      await navigate({ to: "/", search: true });
+      void queryClient.invalidateQueries({ queryKey: keys.sessionLists });
+      queryClient.removeQueries({ queryKey: keys.session(session.id) });
+    },
+    onError: (error) => {
+      if (!isBusyError(error)) toasts.fail("The session was not archived", error);
+    },
+  });
+  const mustStop = session.activity === "working" || isBusyError(archive.error);
+  const close = () => {
+    archive.reset();
+    onClose();
+  };
+  return (
+    <Confirm
+      isOpen={isOpen}
+      onClose={close}
+      title={mustStop ? "Stop and archive this session?" : "Archive this session?"}
+      text={
+        <>
+          {mustStop
+            ? "It is working. The running turn is stopped, what it wrote so far is kept, and queued prompts will not run."
+            : "It takes no more prompts and leaves the list. It is kept for 7 days."}
+          {hasChildren && (
+            <label className="mt-2 flex items-center gap-2">
+              <input
+                type="checkbox"
+                checked={detaches}
+                onChange={(event) => setDetaches(event.target.checked)}
+              />
+              Let its workers go on by themselves, instead of archiving them too
+            </label>
+          )}
+        </>
+      }
+      action={mustStop ? "Stop and archive" : "Archive"}
+      isBusy={archive.isPending}
+      onConfirm={() => archive.mutate(mustStop)}
+    />
+  );
+}
+
+function isBusyError(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "session_busy";
+}

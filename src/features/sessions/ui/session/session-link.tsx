@@ -1,0 +1,41 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Family } from "#features/delegation/contract.ts";
+import type { Session } from "#protocol/sessions.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
+
+interface SessionLinkProps {
+  sessionId: string;
+  /** What it was called then; else what this page knows. */
+  name: string | null;
+  className?: string;
+}
+
+/** A session by its name, to go to. An orchestrator is at home. */
+export function SessionLink({ sessionId, name, className = "" }: SessionLinkProps) {
+  const known = useKnownTitle(sessionId);
+  const words = revealLine(name ?? known ?? "a session");
+  const look = `font-medium text-accent underline-offset-2 hover:underline ${className}`;
+  return sessionId.startsWith("orchestrator:") ? (
+    <Link to="/" search={true} className={look}>
+      {words}
+    </Link>
+  ) : (
+    <Link to="/sessions/$sessionId" params={{ sessionId }} search={true} className={look}>
+      {words}
+    </Link>
+  );
+}
+
+/** Asks nobody: a transcript may name a hundred sessions, and some are gone. */
+function useKnownTitle(sessionId: string): string | null {
+  const queryClient = useQueryClient();
+  const session = queryClient.getQueryData<{ session: Session }>(keys.session(sessionId));
+  if (session?.session.title) return session.session.title;
+  for (const [, family] of queryClient.getQueriesData<Family>({ queryKey: keys.families })) {
+    const child = family?.items.find((item) => item.sessionId === sessionId);
+    if (child?.title) return child.title;
+  }
+  return null;
+}

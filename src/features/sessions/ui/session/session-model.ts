@@ -1,0 +1,35 @@
+import { useQuery } from "@tanstack/react-query";
+import type { SessionEvent } from "#protocol/events.ts";
+import type { Session } from "#protocol/sessions.ts";
+import { api } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { plural } from "#surfaces/web/kit/text/money-words.ts";
+
+/** The chosen model; when the choice is automatic, the one that really answered. */
+export function useSessionModel(session: Session): string | null {
+  const isAutomatic = session.model === null;
+  // Put there by the live feed.
+  const last = useQuery<string | null>({ queryKey: keys.lastModel(session.id), enabled: false });
+  const used = useQuery({
+    queryKey: keys.sessionModels(session.id),
+    queryFn: async ({ signal }) => {
+      const page = await api.usage.list(
+        { query: { by: "model", session: session.id } },
+        { signal },
+      );
+      return page.items.flatMap(({ key, requests }) => (requests > 0 && key !== "" ? [key] : []));
+    },
+    enabled: isAutomatic && session.counts.prompts > 0,
+  });
+  return session.model ?? last.data ?? modelWords(used.data ?? []);
+}
+
+/** Which of several was the last is not known from what was used. */
+function modelWords(used: readonly string[]): string | null {
+  return used.length > 1 ? plural(used.length, "model") : (used[0] ?? null);
+}
+
+export function lastModelIn(events: readonly SessionEvent[]): string | undefined {
+  const call = events.findLast(({ type }) => type === "model_call");
+  return typeof call?.data?.model === "string" ? call.data.model : undefined;
+}

@@ -1,0 +1,81 @@
+/** A call by which an agent leads others, in words; undefined for all other calls. Pure. */
+import { isRecord } from "#surfaces/web/kit/api/api-client.ts";
+import type { ToolState } from "../tools/tool-view.ts";
+import type { ToolUse } from "../transcript/entry-from-event.ts";
+
+export interface DelegationWords {
+  /** What is being done, or was: "Started", "Waits for its children". */
+  verb: string;
+  /** Of whom. */
+  title: string | null;
+  sessionId: string | null;
+}
+
+type Verbs = readonly [doing: string, done: string];
+
+const SPAWNS: Verbs = ["Starts", "Started"];
+const SENDS: Verbs = ["Writes to", "Wrote to"];
+const STOPS: Verbs = ["Stops the turn of", "Stopped the turn of"];
+const ENDS: Verbs = ["Ends", "Ended"];
+const READS: Verbs = ["Reads", "Read"];
+const DETACHES: Verbs = ["Lets go of", "Let go of"];
+
+const OF_ONE: Readonly<Record<string, Verbs>> = {
+  spawn_session: SPAWNS,
+  create_session: SPAWNS,
+  orchestrate_spawn_worker: SPAWNS,
+  send_message: SENDS,
+  orchestrate_send_to_worker: SENDS,
+  orchestrate_interrupt_worker: STOPS,
+  terminate_session: ENDS,
+  orchestrate_kill_worker: ENDS,
+  read_messages: READS,
+  orchestrate_read_worker: READS,
+  get_session_status: ["Looks at", "Looked at"],
+  forward_messages: ["Passes on what was said by", "Passed on what was said by"],
+  orchestrate_detach_worker: DETACHES,
+  relocate_session: ["Continues on another machine", "Continued on another machine"],
+  decide_plan: ["Decides about the plan of", "Decided about the plan of"],
+};
+
+const OF_NOBODY: Readonly<Record<string, Verbs>> = {
+  wait_for_event: ["Waits for its children", "Waits for its children"],
+  sleep: ["Sleeps", "Sleeps"],
+  list_sessions: ["Looks at its children", "Looked at its children"],
+  orchestrate_list_workers: ["Looks at its workers", "Looked at its workers"],
+  orchestrate_read_inbox: ["Reads its inbox", "Read its inbox"],
+  request_plan_approval: ["Presents a plan", "Presented a plan"],
+  notify_parent: ["Tells its parent", "Told its parent"],
+  complete_session: ["Reports to its parent", "Reported to its parent"],
+};
+
+const SESSION_ID = /\bses_[0-9A-Za-z]+\b/;
+
+export function delegationWords(use: ToolUse, state: ToolState): DelegationWords | undefined {
+  const ofOne = Object.hasOwn(OF_ONE, use.name) ? OF_ONE[use.name] : undefined;
+  const verbs = ofOne ?? (Object.hasOwn(OF_NOBODY, use.name) ? OF_NOBODY[use.name] : undefined);
+  if (verbs === undefined) return undefined;
+  const verb = verbs[state === "done" ? 1 : 0];
+  if (ofOne === undefined) return { verb, title: null, sessionId: null };
+  const input = isRecord(use.input) ? use.input : {};
+  return {
+    verb,
+    title: textIn(input, "title") ?? textIn(input, "name"),
+    sessionId: idIn(input) ?? (state === "done" ? idAnywhere(use.output) : null),
+  };
+}
+
+function idIn(input: Record<string, unknown>): string | null {
+  const id = textIn(input, "sessionId") ?? textIn(input, "workerId") ?? textIn(input, "session_id");
+  return id !== null && SESSION_ID.test(id) ? id : null;
+}
+
+function idAnywhere(output: unknown): string | null {
+  const text = typeof output === "string" ? output : (JSON.stringify(output) ?? "");
+  return SESSION_ID.exec(text)?.[0] ?? null;
+}
+
+function textIn(input: Record<string, unknown>, name: string): string | null {
+  const value = input[name];
+  return typeof value === "string" && value.trim() !== "" ? value : null;
+}

@@ -1,0 +1,49 @@
+/** Work or wait of a session, in a few words. Pure. */
+import type { Child, Family } from "#features/delegation/contract.ts";
+import type { Session, SessionWaitKind } from "#protocol/sessions.ts";
+import { activityWord } from "#surfaces/web/kit/activity-mark.tsx";
+import { plural } from "#surfaces/web/kit/text/money-words.ts";
+
+export function hasChildren(family: Family): boolean {
+  return family.items.length + family.more > 0;
+}
+
+const AT_WORK = new Set(["working", "needs_you", "recovering", "waiting", "unknown"]);
+
+const WAIT_WORDS: Record<Exclude<SessionWaitKind, "children">, string> = {
+  runner: "Waiting for a runner",
+  quota: "Waiting for the model's quota",
+  machine: "Waiting for its machine",
+  plan: "Waiting for a decision on its plan",
+  time: "Waiting for a time",
+  budget: "Waiting for budget",
+};
+
+/** Undefined when the activity says it all. */
+export function stateWords(
+  { activity, waitingFor }: Pick<Session, "activity" | "waitingFor">,
+  family: Family | undefined,
+): string | undefined {
+  if (activity === "needs_you")
+    return waitingFor?.kind === "plan" ? WAIT_WORDS.plan : "Waiting for you";
+  if (activity !== "waiting" || !waitingFor) return undefined;
+  return waitingFor.kind === "children" ? childrenWords(family) : WAIT_WORDS[waitingFor.kind];
+}
+
+/** For a line in a list, where a session that asks is told by its own words. */
+export function listedState(session: Pick<Session, "activity" | "waitingFor">): string {
+  const waits = session.activity === "waiting" ? stateWords(session, undefined) : undefined;
+  return waits ?? activityWord(session.activity);
+}
+
+function childrenWords(family: Family | undefined): string {
+  const items = family?.items ?? [];
+  const asking = items.filter((child) => child.activity === "needs_you").length;
+  const count = items.filter(isAtWork).length;
+  const words = `Waiting for ${count === 0 ? "its children" : plural(count, "child", "children")}`;
+  return asking === 0 ? words : `${words}, ${asking} ${asking === 1 ? "needs" : "need"} you`;
+}
+
+export function isAtWork({ activity }: Child): boolean {
+  return AT_WORK.has(activity);
+}

@@ -1,0 +1,97 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useCallback, useState } from "react";
+import { UNTITLED } from "#features/sessions/ui/list/untitled.ts";
+import type { Session } from "#protocol/sessions.ts";
+import { api } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { Confirm } from "#surfaces/web/kit/dialog.tsx";
+import { useToasts } from "#surfaces/web/kit/toast.tsx";
+import { MessageDialog } from "./message-dialog.tsx";
+import type { NodeAction } from "./node-actions.ts";
+
+interface Change {
+  run: (id: string) => Promise<unknown>;
+  done: string;
+  failed: string;
+}
+
+const CHANGES: Record<"stop" | "detach" | "end", Change> = {
+  stop: {
+    run: (id) => api.sessions.stop({ id }),
+    done: "Its turn is being stopped",
+    failed: "The turn was not stopped",
+  },
+  detach: {
+    run: (id) => api.delegation.detach({ id }),
+    done: "It has no parent any more, and goes on by itself",
+    failed: "It was not detached",
+  },
+  end: {
+    run: (id) => api.sessions.delete({ id, query: { force: "true" } }),
+    done: "It was ended. It is kept for 7 days",
+    failed: "It was not ended",
+  },
+};
+
+/** Does what the menu of a line says; the questions it asks first are given back to be shown. */
+export function useNodeActions() {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const toasts = useToasts();
+  const [asked, setAsked] = useState<{ action: NodeAction; session: Session } | null>(null);
+  const change = useMutation({
+    mutationFn: ({ kind, id }: { kind: keyof typeof CHANGES; id: string }) => CHANGES[kind].run(id),
+    onSuccess: (_, { kind }) => toasts.say(CHANGES[kind].done),
+    onError: (error, { kind }) => toasts.fail(CHANGES[kind].failed, error),
+    onSettled: (_, __, { id }) => {
+      void queryClient.invalidateQueries({ queryKey: keys.sessionLists });
+      void queryClient.invalidateQueries({ queryKey: keys.session(id) });
+      void queryClient.invalidateQueries({ queryKey: keys.families });
+    },
+  });
+  const { mutate } = change;
+  const act = useCallback(
+    (action: NodeAction, session: Session) => {
+      const { id: sessionId, isOrchestrator } = session;
+      if (action === "settings") void navigate({ to: "/settings/orchestrator", search: true });
+      else if (action === "open" && isOrchestrator) void navigate({ to: "/", search: true });
+      else if (action === "open")
+        void navigate({ to: "/sessions/$sessionId", params: { sessionId }, search: true });
+      else if (action === "stop") mutate({ kind: action, id: sessionId });
+      else setAsked({ action, session });
+    },
+    [navigate, mutate],
+  );
+  const close = () => setAsked(null);
+  const questions = (
+    <>
+      {asked?.action === "message" && <MessageDialog session={asked.session} onClose={close} />}
+      <Confirm
+        isOpen={asked?.action === "detach"}
+        onClose={close}
+        title={`Detach “${asked?.session.title ?? UNTITLED}”?`}
+        text="It goes on by itself, and its parent, which is told, does not hear from it any more. It cannot be given back."
+        action="Detach"
+        isBusy={change.isPending}
+        onConfirm={() => {
+          if (asked) mutate({ kind: "detach", id: asked.session.id });
+          close();
+        }}
+      />
+      <Confirm
+        isOpen={asked?.action === "end"}
+        onClose={close}
+        title={`End “${asked?.session.title ?? UNTITLED}”?`}
+        text="What it is doing is stopped, and what it wrote so far is kept for 7 days. Its parent is told, and sessions under it end with it."
+        action="End it"
+        isBusy={change.isPending}
+        onConfirm={() => {
+          if (asked) mutate({ kind: "end", id: asked.session.id });
+          close();
+        }}
+      />
+    </>
+  );
+  return { act, questions };
+}

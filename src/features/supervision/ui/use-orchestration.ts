@@ -1,0 +1,100 @@
+/** What the page knows of supervisor mode. It is read again when the server hints at it, and not by the clock. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Session } from "#protocol/sessions.ts";
+import { api } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { useMe } from "#surfaces/web/kit/hooks/use-me.ts";
+import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
+import { refreshOrchestration } from "./refresh.ts";
+
+/** Whether there is supervisor mode for this session: on this server, and for whoever looks. */
+export function useMayOrchestrate(session: Session): boolean {
+  const me = useMe();
+  const isMine = me !== null && session.ownerId === me.user.id;
+  const config = useConfig();
+  return isMine && !session.isOrchestrator && (config.data?.available ?? false);
+}
+
+export function useConfig() {
+  return useQuery({
+    queryKey: keys.orchestrationConfig,
+    queryFn: () => api.supervision.getConfig(),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+}
+
+export function useRole(sessionId: string) {
+  return useQuery({
+    queryKey: keys.orchestrationRole(sessionId),
+    queryFn: () => api.supervision.get({ id: sessionId }),
+  });
+}
+
+export function useWorkers(sessionId: string) {
+  return useQuery({
+    queryKey: keys.workers(sessionId),
+    queryFn: () => api.supervision.listWorkers({ id: sessionId }),
+  });
+}
+
+export function useInbox(sessionId: string) {
+  return useQuery({
+    queryKey: keys.inbox(sessionId),
+    queryFn: () => api.supervision.readInbox({ id: sessionId }),
+  });
+}
+
+/** The panel shows what came of it; only what failed is said. */
+export function useSupervisorMode(sessionId: string) {
+  const after = useAfter(sessionId);
+  const enable = useChange(() => api.supervision.enable({ id: sessionId }), {
+    ...after,
+    failed: "Supervisor mode was not enabled",
+  });
+  const disable = useChange(() => api.supervision.disable({ id: sessionId }), {
+    ...after,
+    failed: "Supervisor mode was not disabled",
+  });
+  const clearInbox = useChange(() => api.supervision.clearInbox({ id: sessionId }), {
+    ...after,
+    failed: "The inbox was not cleared",
+  });
+  return { enable, disable, clearInbox };
+}
+
+export function useWorkerActions(sessionId: string) {
+  const after = useAfter(sessionId);
+  const resume = useChange(
+    (workerId: string) => api.supervision.resumeWorker({ id: sessionId, workerId }),
+    {
+      ...after,
+      failed: "The worker was not resumed",
+    },
+  );
+  const detach = useChange(
+    (workerId: string) => api.supervision.detachWorker({ id: sessionId, workerId }),
+    {
+      ...after,
+      failed: "The worker was not detached",
+    },
+  );
+  // As a person deletes any session, so that the supervisor hears of it.
+  const kill = useChange(
+    (workerId: string) => api.sessions.delete({ id: workerId, query: { force: "true" } }),
+    {
+      ...after,
+      failed: "The worker was not killed",
+    },
+  );
+  return { resume, detach, kill };
+}
+
+/** What is read again when something was done. */
+function useAfter(sessionId: string) {
+  const queryClient = useQueryClient();
+  return {
+    stale: keys.orchestrationRole(sessionId),
+    onDone: () => void refreshOrchestration(queryClient, sessionId),
+  };
+}

@@ -1,0 +1,163 @@
+/** What a board says about tasks, in words. Pure. */
+
+import type { Tone } from "#features/supervision/ui/event-words.ts";
+import type { TaskCard, TaskPage, TaskStatus } from "#features/tasks/contract.ts";
+import { plural } from "#surfaces/web/kit/text/money-words.ts";
+import { startOfDay } from "#surfaces/web/kit/text/time-words.ts";
+
+/** In the order in which a task goes through them. */
+export const COLUMNS: readonly { status: TaskStatus; name: string; empty: string }[] = [
+  { status: "pending", name: "Pending", empty: "Nothing waits to be begun." },
+  { status: "in_progress", name: "In progress", empty: "Nobody is at anything." },
+  { status: "blocked", name: "Blocked", empty: "Nothing is held up." },
+  { status: "completed", name: "Completed", empty: "Nothing is done yet." },
+  { status: "failed", name: "Failed", empty: "Nothing has failed." },
+];
+
+const STATUS_WORDS: Record<TaskStatus, { name: string; tone: Tone | "accent" }> = {
+  pending: { name: "Pending", tone: "plain" },
+  in_progress: { name: "In progress", tone: "accent" },
+  blocked: { name: "Blocked", tone: "warn" },
+  completed: { name: "Completed", tone: "good" },
+  failed: { name: "Failed", tone: "bad" },
+};
+
+export function statusWords(status: TaskStatus) {
+  return STATUS_WORDS[status];
+}
+
+export function isSettled(status: TaskStatus): boolean {
+  return status === "completed" || status === "failed";
+}
+
+export type CheckState = "passed" | "failed" | "not run";
+
+/** Null: it has no check. */
+export function checkState({
+  check,
+  lastCheck,
+}: Pick<TaskCard, "check" | "lastCheck">): CheckState | null {
+  if (check === null) return null;
+  if (lastCheck === null) return "not run";
+  return lastCheck.passed ? "passed" : "failed";
+}
+
+const DAY_MS = 86_400_000;
+
+/** When it is due, as one says it; the time only when it is today. */
+export function dueWords(dueAt: string, now: number): string {
+  const due = new Date(dueAt);
+  // By noon, because not every day has 24 hours.
+  const noon = (ms: number) => startOfDay(ms) + DAY_MS / 2;
+  const days = Math.round((noon(due.getTime()) - noon(now)) / DAY_MS);
+  if (days === 0) {
+    const time = due.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+    return `today ${time}`;
+  }
+  if (days === 1) return "tomorrow";
+  if (days === -1) return "yesterday";
+  const isThisYear = due.getFullYear() === new Date(now).getFullYear();
+  return due.toLocaleDateString(undefined, {
+    day: "numeric",
+    month: "short",
+    ...(isThisYear ? {} : { year: "numeric" }),
+  });
+}
+
+export function partsWords({ total, completed }: TaskCard["parts"]): string {
+  return `${completed} of ${plural(total, "part")} done`;
+}
+
+const SHORT_CHARS = 40;
+
+/** Where several have to be named in little room. */
+export function shortTitle(title: string, chars = SHORT_CHARS): string {
+  if (title.length <= chars) return title;
+  const cut = title.slice(0, chars).toWellFormed();
+  const word = cut.lastIndexOf(" ");
+  // Between words, unless the last is a very long one.
+  return `${cut.slice(0, word > chars / 2 ? word : chars).trimEnd()}…`;
+}
+
+/** What goes with a task when it is deleted, and what that means for others. */
+export function deletionWords({ parts, dependents }: Pick<TaskPage, "parts" | "dependents">) {
+  const waiting = dependents.filter(({ status }) => !isSettled(status)).length;
+  return [
+    "It cannot be brought back.",
+    parts.length > 0 &&
+      `${plural(parts.length, "task")} that ${parts.length === 1 ? "is" : "are"} part of it, and all that is part of ${parts.length === 1 ? "that" : "those"}, ${parts.length === 1 ? "goes" : "go"} with it.`,
+    waiting > 0 &&
+      `${plural(waiting, "task")} that ${waiting === 1 ? "waits" : "wait"} for it will wait no longer, and whoever has ${waiting === 1 ? "it" : "them"} is told.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** What a change has made free; empty: nothing. */
+export function unblockedWords(unblocked: readonly { title: string }[]): string {
+  if (unblocked.length === 0) return "";
+  const titles = unblocked.map(({ title }) => `“${shortTitle(title)}”`).join(", ");
+  return `${plural(unblocked.length, "task")} can begin now: ${titles}`;
+}
+
+/** The server names tasks and sessions by their ids; people know them by their names. */
+export function withNames(sentence: string, names: ReadonlyMap<string, string>): string {
+  return sentence.replaceAll(/\b(?:tsk|ses)_\w+|\borchestrator:[\w:.-]*\w/g, (id) => {
+    const name = names.get(id);
+    return name === undefined ? id : `“${name}”`;
+  });
+}
+
+const FIELD_WORDS: Readonly<Record<string, string>> = {
+  title: "the title",
+  description: "the description",
+  result: "the result",
+  check: "the check",
+  status: "the status",
+  sessionId: "who has it",
+  parentTaskId: "what it is part of",
+  priority: "the priority",
+  labels: "the labels",
+  dueAt: "when it is due",
+  blockedReason: "why it is blocked",
+  blockedBy: "what it waits for",
+  note: "the note",
+};
+
+export interface ChangeWords {
+  /** What somebody did. */
+  did: string;
+  from: string | null;
+  to: string | null;
+}
+
+/** These are told as they are, and not as a change of something. */
+const EVENT_WORDS: Readonly<Record<string, string>> = {
+  created: "put it on the board",
+  overdue: "noticed that it is overdue",
+  position: "moved it",
+};
+
+/** One line of a task's history. */
+export function changeWords(
+  { field, from, to }: { field: string; from: string | null; to: string | null },
+  names: ReadonlyMap<string, string>,
+): ChangeWords {
+  const event = EVENT_WORDS[field];
+  if (event !== undefined) return { did: event, from: null, to: null };
+  const show = (value: string | null) => {
+    if (value === null || value === "") return null;
+    if (field === "status") return STATUS_WORDS[value as TaskStatus]?.name ?? value;
+    if (field === "dueAt") return new Date(value).toLocaleString();
+    return withNames(value, names);
+  };
+  return { did: `changed ${FIELD_WORDS[field] ?? field}`, from: show(from), to: show(to) };
+}
+
+/** What somebody is at, or else the first that has anything. */
+export function firstWithTasks(
+  columns: readonly { status: TaskStatus; tasks: readonly unknown[] }[],
+): TaskStatus {
+  const full = columns.filter(({ tasks }) => tasks.length > 0).map(({ status }) => status);
+  return full.includes("in_progress") ? "in_progress" : (full[0] ?? "pending");
+}

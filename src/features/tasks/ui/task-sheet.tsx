@@ -1,0 +1,103 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import type { TaskPage } from "#features/tasks/contract.ts";
+import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { InlineError } from "#surfaces/web/kit/field.tsx";
+import { Sheet } from "#surfaces/web/kit/sheet.tsx";
+import { TaskActions } from "./task-actions.tsx";
+import { TaskBody } from "./task-body.tsx";
+import { changeOf, draftOf, type TaskDraft } from "./task-draft.ts";
+import { TaskForm } from "./task-form.tsx";
+import { PriorityPill, StatusPill } from "./task-marks.tsx";
+import { afterDeleting } from "./task-sheet-focus.ts";
+import { useBoard, useTask } from "./use-board.ts";
+
+/** One task in full, over its board. Going on from it to another stays in the same sheet. */
+export function TaskSheet() {
+  const { taskId } = useParams({ from: "/app/board/$sessionId/$taskId" });
+  const { boardId, param } = useBoard();
+  const navigate = useNavigate();
+  const found = useTask(boardId, taskId);
+  const close = () =>
+    void navigate({ to: "/board/$sessionId", params: { sessionId: param }, search: true });
+  const task = found.data?.task;
+  const wasDeleted = useRef(false);
+  const onDeleted = () => {
+    wasDeleted.current = true;
+    close();
+  };
+  return (
+    <Sheet
+      title={task?.title ?? (found.data === null ? "There is no such task" : "Task")}
+      above={
+        task && (
+          <div className="mb-1 flex flex-wrap gap-1">
+            <StatusPill status={task.status} />
+            <PriorityPill priority={task.priority} />
+          </div>
+        )
+      }
+      onClose={close}
+      focusAfter={() => (wasDeleted.current ? afterDeleting() : null)}
+    >
+      {found.data && <Shown key={taskId} page={found.data} onClose={onDeleted} />}
+      {found.data === null && (
+        <p className="text-ink-soft">
+          It is not on this board: it was deleted, or is on another one.
+        </p>
+      )}
+      {found.data === undefined && found.isError && (
+        <div className="space-y-2">
+          <InlineError>{messageOf(found.error)}</InlineError>
+          <Button size="small" onClick={() => void found.refetch()}>
+            Try again
+          </Button>
+        </div>
+      )}
+    </Sheet>
+  );
+}
+
+function Shown({ page, onClose }: { page: TaskPage; onClose: () => void }) {
+  const [isEditing, setIsEditing] = useState(false);
+  if (isEditing) return <Edit page={page} onDone={() => setIsEditing(false)} />;
+  return (
+    <div className="space-y-5">
+      <TaskActions page={page} onEdit={() => setIsEditing(true)} onClose={onClose} />
+      <TaskBody page={page} />
+    </div>
+  );
+}
+
+function Edit({ page: { task }, onDone }: { page: TaskPage; onDone: () => void }) {
+  const { boardId } = useBoard();
+  const queryClient = useQueryClient();
+  // As it was when the form was opened: what is changed elsewhere meanwhile is not undone.
+  const [first] = useState(() => draftOf(task));
+  const save = useMutation({
+    mutationFn: async (draft: TaskDraft) => {
+      const change = changeOf(first, draft);
+      if (Object.keys(change).length > 0)
+        await api.tasks.update({ id: boardId, taskId: task.id, body: change });
+    },
+    onSuccess: onDone,
+    onSettled: () => {
+      void queryClient.invalidateQueries({ queryKey: keys.board(boardId) });
+      void queryClient.invalidateQueries({ queryKey: keys.task(boardId, task.id) });
+    },
+  });
+  return (
+    <TaskForm
+      first={first}
+      taskId={task.id}
+      action="Save"
+      isBusy={save.isPending}
+      error={save.error}
+      onSave={(draft) => save.mutate(draft)}
+      onCancel={onDone}
+    />
+  );
+}

@@ -1,0 +1,138 @@
+/** What the page knows of a board, and how it stays true: the server says what has changed. */
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { createContext, useContext, useEffect } from "react";
+import { oneAtATime } from "#features/sessions/ui/list/use-session-lists.ts";
+import { useFamily } from "#features/sessions/ui/tree/use-families.ts";
+import type { TaskCard, TaskPage, TaskStatus } from "#features/tasks/contract.ts";
+import { api, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { useLive } from "#surfaces/web/kit/live/live-context.tsx";
+import { isSettled } from "./board-words.ts";
+
+/** Whose board is shown. */
+export interface BoardPlace {
+  boardId: string;
+  /** What the session is called. */
+  name: string;
+  /** What stands for it in the address. */
+  param: string;
+}
+
+const COLUMN_LIMIT = 50;
+
+const BoardContext = createContext<BoardPlace | undefined>(undefined);
+export const BoardProvider = BoardContext.Provider;
+
+export function useBoard(): BoardPlace {
+  const place = useContext(BoardContext);
+  if (place === undefined) throw new Error("useBoard needs a board above it");
+  return place;
+}
+
+/** In the order of the board; what is over, the last first. */
+export function useColumn(boardId: string, status: TaskStatus) {
+  const order = isSettled(status) ? ("settled" as const) : undefined;
+  const found = useInfiniteQuery({
+    queryKey: keys.boardColumn(boardId, status),
+    queryFn: ({ pageParam, signal }) =>
+      api.tasks.list(
+        { id: boardId, query: { status, order, cursor: pageParam, limit: COLUMN_LIMIT } },
+        { signal },
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+  });
+  return { status, found, tasks: eachOnce(found.data?.pages ?? []) };
+}
+export type Column = ReturnType<typeof useColumn>;
+
+/** A task may have moved from one page to another while they were read. */
+export function eachOnce(pages: readonly { items: TaskCard[] }[]): TaskCard[] {
+  const byId = new Map<string, TaskCard>();
+  for (const { items } of pages)
+    for (const task of items) if (!byId.has(task.id)) byId.set(task.id, task);
+  return [...byId.values()];
+}
+
+export function useOpenTasks(boardId: string) {
+  return useQuery({
+    queryKey: keys.openTasks(boardId),
+    queryFn: ({ signal }) =>
+      api.tasks.list(
+        { id: boardId, query: { status: "pending,in_progress,blocked", limit: PAGE_LIMIT } },
+        { signal },
+      ),
+  });
+}
+
+/** Null: it is not there, or not any more. */
+export function useTask(boardId: string, taskId: string) {
+  return useQuery<TaskPage | null>({
+    queryKey: keys.task(boardId, taskId),
+    queryFn: ({ signal }) => readTask(boardId, taskId, signal),
+  });
+}
+
+/**
+ * Reads a task; null if the board does not have it. A list tells first: browsers note every refused
+ * request as a fault of the page, and a deleted task is none.
+ */
+async function readTask(boardId: string, taskId: string, signal: AbortSignal) {
+  const found = await api.tasks.list({ id: boardId, query: { ids: taskId } }, { signal });
+  return found.items.length === 0 ? null : api.tasks.get({ id: boardId, taskId }, { signal });
+}
+
+const LIVES: ReadonlySet<string> = new Set(["active", "hibernated"]);
+
+/** Who can be given a task: the session whose board it is, and its live children. */
+export function useAssignees(): { id: string; name: string }[] {
+  const { boardId, name } = useBoard();
+  const children = useFamily(boardId, true)?.items ?? [];
+  return [
+    { id: boardId, name },
+    ...children
+      .filter(({ lifecycle }) => LIVES.has(lifecycle))
+      .map(({ sessionId, title }) => ({ id: sessionId, name: title ?? sessionId })),
+  ];
+}
+
+/** Hints come in bursts while agents work; one look per burst is enough. */
+const GATHER_MS = 300;
+
+/** Follows the topic of the board. */
+export function useBoardChanges(boardId: string): void {
+  const live = useLive();
+  const queryClient = useQueryClient();
+  useEffect(() => {
+    const changed = new Set<string>();
+    let timer: number | undefined;
+    const refreshBoard = oneAtATime(() =>
+      queryClient.invalidateQueries({ queryKey: keys.board(boardId) }),
+    );
+    const refreshTask = (id: string) =>
+      void queryClient.invalidateQueries({ queryKey: keys.task(boardId, id) });
+    const flush = () => {
+      timer = undefined;
+      refreshBoard();
+      for (const id of changed) refreshTask(id);
+      changed.clear();
+    };
+    const refreshAll = () => {
+      refreshBoard();
+      void queryClient.invalidateQueries({ queryKey: keys.tasks(boardId) });
+    };
+    const stop = live.subscribe(`board:${boardId}`, {
+      onHint: ({ id }) => {
+        changed.add(id);
+        timer ??= window.setTimeout(flush, GATHER_MS);
+      },
+      // What changed after the board was read and before it was followed was not told.
+      onSubscribed: refreshAll,
+      onReset: refreshAll,
+    });
+    return () => {
+      window.clearTimeout(timer);
+      stop();
+    };
+  }, [live, queryClient, boardId]);
+}

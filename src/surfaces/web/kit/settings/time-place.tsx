@@ -1,0 +1,64 @@
+import { type FormEvent, useState } from "react";
+import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
+import { keys } from "#surfaces/web/kit/api/query-keys.ts";
+import { browserPlace } from "#surfaces/web/kit/api/sign-in.ts";
+import { Button } from "#surfaces/web/kit/button.tsx";
+import { InlineError, TextField } from "#surfaces/web/kit/field.tsx";
+import { useMe } from "#surfaces/web/kit/hooks/use-me.ts";
+import { Section } from "./parts.tsx";
+import { useChange } from "./use-change.ts";
+
+/** Time zone and locale of the person, which agents and due dates go by. */
+export function TimePlace() {
+  const here = browserPlace();
+  const { timezone = here.timezone, locale = here.locale } = useMe()?.user ?? {};
+  const [draft, setDraft] = useState({ timezone, locale });
+  const save = useChange(() => api.me.update({ body: draft }), {
+    stale: keys.me,
+    done: () => "Saved. Agents know from their next turn on",
+  });
+  const isNew = draft.timezone !== timezone || draft.locale !== locale;
+  const isElsewhere = here.timezone !== draft.timezone || here.locale !== draft.locale;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isNew) save.mutate(undefined);
+  };
+  return (
+    <Section
+      title="Time"
+      text="Agents are told the day where you are. Due dates without a zone are in yours."
+    >
+      <form aria-label="Time" className="space-y-3" onSubmit={submit}>
+        <div className="grid gap-3.5 sm:grid-cols-2">
+          <TextField
+            label="Time zone"
+            hint="such as Europe/Berlin"
+            maxLength={100}
+            spellCheck={false}
+            value={draft.timezone}
+            onChange={(event) => setDraft({ ...draft, timezone: event.target.value })}
+          />
+          <TextField
+            label="Locale"
+            hint="how dates are written, such as de-CH"
+            maxLength={50}
+            spellCheck={false}
+            value={draft.locale}
+            onChange={(event) => setDraft({ ...draft, locale: event.target.value })}
+          />
+        </div>
+        {save.isError && <InlineError>{messageOf(save.error)}</InlineError>}
+        <div className="flex gap-2">
+          <Button type="submit" look="primary" disabled={!isNew || save.isPending}>
+            Save
+          </Button>
+          {isElsewhere && (
+            <Button type="button" onClick={() => setDraft(here)}>
+              Use this browser's
+            </Button>
+          )}
+        </div>
+      </form>
+    </Section>
+  );
+}
