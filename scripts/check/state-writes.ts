@@ -35,7 +35,10 @@ const KNOWN: Readonly<Record<string, string>> = {
 
 const found: string[] = [];
 for (const file of globSync("src/**/*.ts")) {
-  if (file.startsWith(HOME) || /\.test\.ts$|\/testing\/|\/fake-|\.contract\.ts$|\/(web|ui)\//.test(file))
+  if (
+    file.startsWith(HOME) ||
+    /\.test\.ts$|\/testing\/|\/fake-|\.contract\.ts$|\/(web|ui)\//.test(file)
+  )
     continue;
   const tree = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true);
   visit(tree, (node, message) => {

@@ -3,9 +3,9 @@ import { expect, it } from "vitest";
 import type { Feature } from "#engine/index.ts";
 import { FakeOffice, idOf } from "#features/mailbox/sending/fake-office.ts";
 import { wakeLines } from "#features/sessions/cli/chat/compact.ts";
+import { buildRows, type Row } from "#features/sessions/ui/transcript/rows.ts";
 import type { User } from "#features/testing/index.ts";
 import { noticeLine, shownNotice } from "#protocol/notices/notice-words.ts";
-import { buildRows, type Row } from "#features/sessions/ui/transcript/rows.ts";
 
 const other = () => "Lorem ipsum.";
 const reworded: Feature = {
