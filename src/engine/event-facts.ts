@@ -21,8 +21,8 @@ export interface WakeAnswer {
 }
 
 /**
- * What people have set up was changed: who did it and what it was, in ids and in words that stand in
- * the code. It has no field for what somebody typed, and no such thing may be put in one of these.
+ * A change to something that people have set up: who made it and what it was, in ids and in words
+ * from the code. The type has no field for typed text, and none may be put in these.
  */
 export interface SettingChange {
   orgId: string;

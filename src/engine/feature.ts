@@ -1,6 +1,6 @@
 /**
- * What a feature is to the kernel and the surfaces: tables, listeners, timers, routes, a say in what
- * tools may do. The kernel hosts features and names none.
+ * Contract of a feature with the kernel and the surfaces: tables, listeners, timers, routes, and a
+ * say in what tools may do. The kernel hosts features and names none.
  */
 import type * as z from "zod";
 import type { Log } from "#base/log.ts";
@@ -63,7 +63,7 @@ export function serve<R extends ApiRoute>(
   return { ...route, handle, ...(statusOf && { statusOf }) } as unknown as Route;
 }
 
-/** What an agent is given to read, besides what it is asked. */
+/** Material that an agent reads besides its prompt. */
 export interface Brief {
   /** In this order, before anything else it is told. */
   instructions: { name: string; content: string }[];
@@ -73,7 +73,7 @@ export interface Brief {
   setup: string | null;
   /** As whom it commits. */
   identity?: GitIdentity | null;
-  /** What it may need to know for this prompt, a line each: given with it, and kept in the transcript. */
+  /** Notes that may matter to this prompt, one line each: given with it and kept in the transcript. */
   recall?: string[];
 }
 
@@ -85,7 +85,7 @@ export type Briefer = (
   prompt: PromptRow,
 ) => Promise<Brief | undefined>;
 
-/** What an agent must still know when its history was summed up; it is asked for only then. */
+/** Returns what an agent must still know after its history was summed up; called only then. */
 export type Registrar = (
   reader: Reader,
   session: SessionRow,
@@ -93,8 +93,8 @@ export type Registrar = (
 ) => Promise<string | null>;
 
 /**
- * What opens a session's repository; undefined when the feature does not know it. It is asked only
- * for the runner that holds a run of the session, and must answer from the server's own rows.
+ * Returns access to a session's repository, or undefined when the feature does not know it. Called
+ * only for the runner that holds a run of the session; answers from the server's own rows.
  */
 export type RepositoryOpener = (
   engine: Engine,
@@ -118,7 +118,7 @@ export interface SearchableRow {
   title: string;
   /** The title is another's, or a part of the text: it is shown, and finds nothing. */
   isTitleBorrowed?: boolean;
-  /** What it says besides its title. */
+  /** Text besides the title. */
   text: string;
   /** When it was written or last changed. */
   at: number;
@@ -129,14 +129,14 @@ export interface SearchableRow {
 /** A kind of thing that can be found by words. The kernel does nothing with it but carry it. */
 export interface Searchable {
   kind: string;
-  /** What a credential must be allowed to be shown it. */
+  /** Action that a credential must allow to be shown the row. */
   action: Action;
-  /** Where it is kept, by `id`, and the columns that say what it is found by, or by whom. */
+  /** Table that keeps it, by `id`, and the columns that decide its words or its readers. */
   table: string;
   columns: readonly string[];
   /** Raised when those columns, or what is made of them, are others: all of it is read anew. */
   version: number;
-  /** Of these, what exists and is to be found. */
+  /** Returns those of the ids that exist and may be found. */
   read(reader: Reader, ids: readonly string[]): Promise<SearchableRow[]>;
 }
 
@@ -164,7 +164,7 @@ export interface Feature {
    * `table.column=null`: rows that only name the session stay, and forget it. The column needs an index.
    */
   sessionTables?: readonly string[];
-  /** How long rows of its tables are kept that no session takes along. */
+  /** Retention of rows that no session takes along. */
   retention?: readonly RetentionRule[];
   /**
    * Removes what is a removed person's alone, at most a batch of it; true when nothing is left. Their

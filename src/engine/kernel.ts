@@ -51,7 +51,7 @@ export interface KernelOptions {
   features: readonly Feature[];
   tools?: readonly Tool[];
   turnLimits?: TurnLimits;
-  /** How long a session may be idle before it falls asleep. */
+  /** Idle time after which a session hibernates. */
   idleMs?: number;
   /** Signs run tokens; servers that share a database share it. */
   secretKey?: string;

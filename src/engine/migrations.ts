@@ -1,4 +1,4 @@
-/** How the kernel's tables come to be. Steps are only ever added. */
+/** Migrations of the kernel's tables. Steps are only ever added. */
 import type { Dialect, Migration } from "#base/store/index.ts";
 
 const LIVE_RUN = "state in ('pending', 'claimed', 'running', 'gated', 'stopping')";
@@ -302,7 +302,7 @@ alter table workspaces add column offline_at bigint;
 alter table workspaces add column left_at bigint;
 `;
 
-/** How many messages a session's transcript holds; and what its first run asked of its runner. */
+/** Adds the number of messages in a transcript, and the requirements of a session's first run. */
 const messagesAndDemands = `
 alter table sessions add column demands text;
 alter table sessions add column messages_total bigint not null default 0;

@@ -100,9 +100,9 @@ export interface SessionRow {
   awaiting_until: number | null;
   /** 1: it may change nothing until a plan of its own is approved. */
   plan_required: number;
-  /** What became of the plan it presented last; null: it has presented none that counts. */
+  /** Result of the plan presented last; null when no presented plan counts. */
   plan_state: "pending" | PlanFate | null;
-  /** How long it may be idle before it falls asleep; null: as the server says. */
+  /** Idle time before the session hibernates; null for the server's default. */
   idle_ms: number | null;
   last_seq: number;
   next_position: number;
@@ -207,13 +207,16 @@ export interface RunRow {
   stop_by_prompt: string | null;
   /** Why it waits until `available_at`, as JSON; null when it was not paused. */
   pause: string | null;
-  /** What models and tools have taken, over all attempts; waiting for people does not count. */
+  /** Time that models and tools took, over all attempts; waiting for people does not count. */
   worked_ms: number;
   /** 1 when a request's price was not known, so that the cost is not all of it. */
   unpriced: number;
   /** The session's when the present attempt was claimed; null: the runner's default. */
   model: string | null;
-  /** Of the last attempt that used the model gateway: there the server counts, not the runner. */
+  /**
+   * Fence of the last attempt that used the model gateway: for it the server counts, not the
+   * runner.
+   */
   metered_fence: number;
   /** Why the model stopped writing, the last time it was asked: a word of its provider. */
   model_stop: string | null;

@@ -40,14 +40,14 @@ const ROWS_PER_INSERT = 100;
 
 type InsertAll = (tx: Tx, rows: readonly unknown[]) => Promise<unknown>;
 
-/** What happened, told inside the transaction that made it happen. */
+/** Events of the kernel, emitted inside the transaction that causes them. */
 export type KernelEvent =
   | { type: "prompt_settled"; session: SessionWriter; prompt: PromptRow; run: RunRow | null }
   /** A run is about to end as completed; a feature that knows what its turn said sets the result. */
   | { type: "run_settling"; session: SessionWriter; run: RunRow; answer: ResultAnswer }
   /** Before anything is told of a new session: what it was not asked to be may still be settled. */
   | { type: "session_making"; session: SessionWriter; asked: Asked }
-  /** Who refuses the new session throws. */
+  /** A listener that refuses the new session throws. */
   | { type: "session_created"; session: SessionWriter; asked: Asked }
   /** Its settings are being changed as somebody asked; who refuses one throws. */
   | {
@@ -58,7 +58,10 @@ export type KernelEvent =
       before?: Readonly<SessionRow>;
     }
   | { type: "session_lifecycle"; session: SessionWriter; from: string }
-  /** It is about to be archived: whoever ties sessions to it ends or releases them first. */
+  /**
+   * The session is about to be archived: features that tie sessions to it end or release them
+   * first.
+   */
   | {
       type: "session_archiving";
       session: SessionWriter;
@@ -76,12 +79,12 @@ export type KernelEvent =
   /** Somebody speaks to a session that is not there: who keeps it for them may make it. */
   | { type: "session_missing"; sessionId: string; principal: Principal }
   /**
-   * It is to be active again, and nothing has been changed yet. Who does not want it says so; who
-   * keeps sessions that never end for good brings one back here when a person speaks to it.
+   * The session is to be active again, and nothing has been changed yet. A listener may refuse. A
+   * feature whose sessions never end for good brings one back here when a person speaks to it.
    */
   | { type: "session_waking"; session: SessionWriter; by: Author["kind"]; answer: WakeAnswer }
   | { type: "prompt_admitted"; session: SessionWriter; prompt: PromptRow }
-  /** It is in the history now, and its agent works on it. */
+  /** The prompt is in the history now, and its agent works on it. */
   | { type: "prompt_started"; session: SessionWriter; prompt: PromptRow }
   /** An attempt was taken from its runner; the run is tried again or ended. */
   | { type: "run_lost"; session: SessionWriter; run: RunRow; reason: LossReason }
@@ -96,8 +99,8 @@ export type KernelEvent =
   /** Somebody who does not own it was let in to read it, until an instant. */
   | { type: "session_opened"; session: SessionWriter; by: string; reasonChars: number }
   /**
-   * What an entry said was taken out of the log; `words` is that, for those who keep copies. Of a
-   * prompt that never became an entry, `entryId` is the prompt's id.
+   * The content of an entry was removed from the log; `words` holds it, for features that keep
+   * copies. For a prompt that never became an entry, `entryId` is the prompt's id.
    */
   | {
       type: "entry_redacted";
@@ -135,7 +138,7 @@ export interface Engine {
   clock: Clock;
   announcer: Announcer;
   listeners: readonly Listener[];
-  /** What a new session gets that nobody has said otherwise of. */
+  /** Defaults for new sessions. */
   defaults: SessionDefaults;
   /** The name of a tool that there is, by whatever name it is known. */
   toolName(name: string): string | undefined;
@@ -146,9 +149,9 @@ export interface Engine {
   findDenial: FindDenial;
   /** Words a notice for the model of the session that is told. */
   renderNotice: RenderNotice;
-  /** Whether somebody takes outbox rows of this kind where they are to go. */
+  /** True when a feature delivers outbox rows of this kind. */
   delivers(kind: string): boolean;
-  /** Of features: their rows go with the session they hang on. */
+  /** Tables of features whose rows are removed together with their session. */
   sessionTables: readonly string[];
   /** Undefined: no feature keeps bindings. */
   listBindings?: BindingLister | undefined;

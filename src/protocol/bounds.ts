@@ -34,5 +34,5 @@ export const durationSchema = z
   .min(0)
   .max(366 * 24 * 60 * 60_000)
   .transform(Math.round);
-/** What a process ends with. */
+/** Exit code of a process. */
 export const exitCodeSchema = z.number().int().min(0).max(0xffff_ffff);

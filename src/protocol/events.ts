@@ -84,7 +84,7 @@ export const deltaSchema = z.object({
   entryId: z.string(),
   thread: z.string(),
   kind: z.enum(["text", "reasoning", "tool_call"]),
-  /** Of a call whose arguments are being written: the name of its tool. */
+  /** Tool name, for a call whose arguments are being written. */
   toolName: z.string().max(MAX_DELTA_TOOL_CHARS).optional(),
   offset: z.number().int(),
   text: z.string(),
@@ -108,8 +108,8 @@ const callId = z.string().max(MAX_CALL_ID_CHARS);
 const MAX_CALL_META_CHARS = 64_000;
 const MAX_META_CHARS = 1_000_000;
 /**
- * What a provider wants to see again, such as the signature of its reasoning. Any object: looking at
- * each member costs much and says nothing.
+ * Provider metadata that must return with the next request, such as the signature of reasoning.
+ * Accepts any object: checking each member costs much and proves nothing.
  */
 const metaWithin = (chars: number) =>
   z
@@ -128,7 +128,7 @@ export const MAX_SHOWN_FILES = 50;
 /** More than a response has calls. */
 const MAX_RECHECKED = 1_000;
 
-/** What a runner may append to the log of the session whose run it holds. */
+/** Items that a runner may append to the log of the session whose run it holds. */
 export const journalItemSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("message"),
@@ -145,7 +145,7 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     tool: z.string().max(500),
     input: z.unknown(),
     meta: metaWithin(MAX_CALL_META_CHARS),
-    /** Of a command: where it would run, as seen inside; not said when that is the top of the workspace. */
+    /** Working directory of a command, as seen in the sandbox; absent for the top of the workspace. */
     cwd: z.string().max(4096).optional(),
     /** Asks the server to judge the call; the answer to the batch and every later assignment carry the verdict. */
     authorise: z.boolean().optional(),
@@ -206,7 +206,7 @@ export const journalItemSchema = z.discriminatedUnion("type", [
   }),
   /** A summary of the thread was asked for and could not be had. */
   z.object({ type: z.literal("summary_failed"), ...itemBase }),
-  /** What the turn has done to the workspace so far. */
+  /** Workspace changes made by the turn so far. */
   z.object({
     type: z.literal("workspace_changed"),
     ...itemBase,
@@ -231,7 +231,7 @@ export const errorCodeSchema = z
 export const settlementSchema = z.object({
   outcome: z.enum(OUTCOMES).extract(["completed", "failed", "aborted", "superseded"]),
   error: z.object({ code: errorCodeSchema, message: z.string() }).optional(),
-  /** What the caller of a run gets as its result. */
+  /** Result for the caller of the run. */
   result: z.string().optional(),
   usage: z
     .object({

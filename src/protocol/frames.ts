@@ -1,5 +1,5 @@
 /**
- * What a runner and a server say to each other, one JSON object a WebSocket message.
+  * Frames between a runner and a server, one JSON object per WebSocket message.
  *
  * The runner opens the socket and sends `register`. The server answers `registered` (or `refused`
  * and closes). From then on the server pushes `assign` while the runner is ready and has free places;
@@ -52,7 +52,7 @@ export const runnerProfileSchema = z.object({
   runtimes: z.array(z.string().max(100)).max(100),
   capacity: z.number().int().min(1).max(10_000),
   version: z.string().max(100),
-  /** What its native runtime can ask. */
+  /** Models that the native runtime can use. */
   models: z.array(modelOfferSchema).max(1000).default([]),
   sandbox: sandboxReportSchema.nullable().default(null),
   /** Null for a runner that keeps no files, or of an earlier version. */
@@ -127,7 +127,7 @@ export const parkSchema = z.discriminatedUnion("kind", [
 ]);
 export type Park = z.infer<typeof parkSchema>;
 
-/** What an agent is given to read, besides what it is asked. */
+/** Material that an agent reads besides its prompt. */
 export interface BriefText {
   instructions: { name: string; content: string }[];
   files: { path: string; content: string }[];
@@ -149,8 +149,8 @@ export interface HistoryPage {
 }
 
 /**
- * What a turn would ask for first, as the answers would be. What is missing is asked for; of a brief
- * without a register too, should one be needed.
+ * Answers to the first questions of a turn, sent ahead. The runner asks for any part that is
+ * missing, including a missing register when it needs one.
  */
 export interface Material {
   brief?: BriefText & { register?: string | null };
@@ -194,15 +194,18 @@ export const assignmentSchema = z.object({
   /** The names of the tools this agent has: those of the runner, and of the server's catalogue. */
   tools: z.array(z.string()),
   limits: turnLimitsSchema,
-  /** What earlier attempts of this turn have cost. */
+  /** Cost of earlier attempts of this turn. */
   spentMicros: z.number().int(),
-  /** What models and tools have taken in them. */
+  /** Time that models and tools took in those attempts. */
   workedMs: z.number(),
-  /** What the session's budget leaves; null when it has none. */
+  /** Remaining budget of the session; null when it has no budget. */
   budgetLeftMicros: z.number().int().nullable(),
   /** Answers to what this turn has asked. */
   decisions: z.array(decisionSchema),
-  /** What this turn has journaled before, in order: a runtime continues after it and repeats none of it. */
+  /**
+   * Items this turn has journaled so far, in order. A runtime continues after them and repeats
+   * none.
+   */
   journal: z.array(journalItemSchema),
   /**
    * The session has left its workspace: a new one is made, whatever this machine holds of it, and
@@ -302,7 +305,7 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     data: z.string(),
   }),
   z.object({ op: z.literal("fetch_blob"), id: frameId, ...runRef, sha256: sha256Schema }),
-  /** What its native runtime can ask has changed. */
+  /** The models that the native runtime can use have changed. */
   z.object({
     op: z.literal("models"),
     id: frameId,
@@ -369,13 +372,13 @@ export type ServerFrame =
   /** Null: the organisation does not know the repository, so nothing opens it. */
   | { op: "repository"; id: string; access: RepositoryAccess | null }
   | { op: "blob"; id: string; sha256: string; mediaType: string; data: string | null }
-  /** Of the sessions asked about, those that are not active; `gone` ones will not come back. */
+  /** Inactive sessions among those asked about; `gone` ones will not come back. */
   | { op: "sessions"; id: string; resting: string[]; gone: string[] }
   /** Some session's life has changed: it is time to ask about those that are kept. */
   | { op: "tidy" }
   /** The model providers that runners reach through the server have changed. */
   | { op: "providers" }
-  /** Whether the runner may work without a sandbox, and that it should look for one again. */
+  /** Tells the runner if it may work without a sandbox, and to look for a sandbox again. */
   | { op: "sandbox"; unsandboxed: boolean; look: boolean }
   | { op: "done"; id: string }
   | { op: "cancel"; run: string; fence: number; reason: CancelReason; graceMs: number };

@@ -22,7 +22,7 @@ export const modelOfferSchema = z
     id: z.string().max(300),
     provider: z.string().max(100),
     usable: z.boolean(),
-    /** What to do to make it usable; null when it is. */
+    /** Next step that makes the model usable; null when it is usable. */
     why: z.string().max(1000).nullable(),
     /** Null: not known, so what it costs is not known either. */
     price: modelPriceSchema.nullable(),

@@ -102,7 +102,7 @@ const noticeMessageSchema = z.object({
     kind: z.enum(["session", "user"]),
     id: z.string(),
     name: z.string(),
-    /** Of an orchestrator, without the @. */
+    /** Handle of an orchestrator, without the @. */
     handle: z.string().nullable(),
   }),
   relation: z.enum(MESSAGE_RELATIONS),

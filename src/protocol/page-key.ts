@@ -1,6 +1,6 @@
 /**
- * How a page presents the secret of its origin: as a header of requests, and as a subprotocol of
- * sockets, which cannot have headers of their own.
+ * Transport of a page's origin secret: a header on requests, and a subprotocol on sockets, which
+ * cannot have headers of their own.
  */
 export const PAGE_KEY_HEADER = "x-muster-page";
 /** Names the person whose words a request carries; somebody else's sign-in may not send them. */

@@ -28,7 +28,7 @@ export type RunType = (typeof RUN_TYPES)[number];
 export const EXECUTION_MODES = ["sync", "async_poll", "async_callback"] as const;
 export type ExecutionMode = (typeof EXECUTION_MODES)[number];
 
-/** What a run asks of the runner that takes it. All that are given must hold; tags must be a subset. */
+/** Requirements of a run for its runner. Every given requirement must hold; tags must be a subset. */
 export const demandsSchema = z.strictObject({
   hostname: z.string().max(255).optional(),
   projectDir: z.string().max(4096).optional(),
@@ -80,7 +80,10 @@ export const runnerSchema = z
     running: z.number().int(),
     /** The person whose own machine it is; null when it works for everybody. */
     ownerId: z.string().nullable(),
-    /** Where its commands run; `why` says what is missing. Null when the runner has not said. */
+    /**
+     * Sandbox of the runner's commands; `why` says what is missing. Null when the runner has not
+     * reported.
+     */
     sandbox: sandboxReportSchema
       .extend({
         /** When it was last looked at. */

@@ -153,7 +153,7 @@ export const sessionSchema = z
   .meta({ id: "Session" });
 export type Session = z.infer<typeof sessionSchema>;
 
-/** What an admin sees of anybody's session without opening it: nothing that was said or typed. */
+/** Any session as an admin sees it without opening it: nothing that was said or typed. */
 export const overseenSessionSchema = sessionSchema
   .pick({
     id: true,
@@ -187,7 +187,7 @@ export const originSchema = z.object({
   channelId: z.string().nullable(),
   scopeKey: z.string().nullable(),
   replyRef: z.string().nullable(),
-  /** What its sender wanted kept with it. */
+  /** Metadata that the sender wanted kept with the prompt. */
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 export type Origin = z.infer<typeof originSchema>;
@@ -264,16 +264,19 @@ export const promptSchema = z
   .meta({ id: "Prompt" });
 export type Prompt = z.infer<typeof promptSchema>;
 
-/** What the server says of a tool call before it is performed. */
+/** Decision of the server on a tool call before it is performed. */
 export const VERDICTS = ["allow", "ask", "deny", "invalid"] as const;
 export const verdictSchema = z.object({
   /** `ask`: a person must decide first. `invalid`: the call itself is wrong and the model can correct it. */
   verdict: z.enum(VERDICTS),
   /** For the model, when it is not `allow`. */
   reason: z.string().nullable(),
-  /** What policy's patterns were matched against. */
+  /** Text that the policy's patterns were matched against. */
   target: z.string().nullable().optional(),
-  /** Of a command: it was judged for a machine with a sandbox, and is performed in one or not at all. */
+  /**
+   * True for a command that was judged for a machine with a sandbox: it runs in a sandbox or not at
+   * all.
+   */
   sandboxed: z.boolean().optional(),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
@@ -287,7 +290,7 @@ export const toolUseSchema = z.object({
   exitCode: z.number().int().nullable(),
   durationMs: z.number().nullable(),
   truncated: z.boolean(),
-  /** Of a call: what was decided before it was performed; null when nobody was asked to judge it. */
+  /** Verdict of a tool call; null when nobody was asked to judge it. */
   verdict: verdictSchema.nullable(),
 });
 

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 
-/** What an agent is among the others. It comes from the server's record, and decides what it has. */
+/** Role of an agent among the others. The role comes from the server's record and decides its tools. */
 export const AGENT_ROLES = [
   "orchestrator",
   "org_orchestrator",
@@ -15,7 +15,7 @@ export const AGENT_ROLES = [
 ] as const;
 export type AgentRole = (typeof AGENT_ROLES)[number];
 
-/** What is looked at to say which tools an agent has. */
+/** Facts that decide which tools an agent has. */
 export interface ToolUser {
   role: AgentRole;
   hasRepo: boolean;
@@ -26,7 +26,7 @@ export interface ToolSpec<S extends z.ZodType = z.ZodType> {
   name: string;
   /** Names it is known by elsewhere: understood, but not offered. */
   aliases?: readonly string[];
-  /** Who has it; everyone when not said. */
+  /** Roles that have the tool; absent means every role. */
   roles?: readonly AgentRole[];
   /** Only sessions that work on a repository have it. */
   needsRepo?: boolean;
@@ -37,7 +37,7 @@ export interface ToolSpec<S extends z.ZodType = z.ZodType> {
   schema: S;
   /** Changes nothing, so calls of such tools may run side by side. */
   readOnly: boolean;
-  /** What a policy's patterns are matched against; null when there is nothing to match. */
+  /** Text that a policy's patterns are matched against; null when there is nothing to match. */
   target(input: z.infer<S>): string | null;
 }
 
@@ -230,7 +230,7 @@ export const pullRequestInput = z.strictObject({
 
 /** Orchestrators send others to work on repositories. */
 const REPOSITORY_ROLES = ["supervisor", "child", "standalone"] as const;
-/** What is asked about when no branch is named. */
+/** Stands in for the branch in a policy target when none is named. */
 const OWN_BRANCH = "(the session's own branch)";
 
 /** Calls of this tool are never performed: they wait for a person's answer. */
@@ -242,7 +242,7 @@ export const COMPLETE_SESSION = "complete_session";
 
 export type GateKind = "approval" | "question" | "plan";
 
-/** What a call waits for, if it waits. Those that are no approval always do: no rule can answer them. */
+/** Gate kind of a call that waits. Questions and plans always wait: no rule can answer them. */
 export function gateKindOf(tool: string): GateKind {
   if (tool === ASK_USER_QUESTION) return "question";
   return tool === REQUEST_PLAN_APPROVAL ? "plan" : "approval";

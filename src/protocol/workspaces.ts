@@ -1,4 +1,4 @@
-/** What an agent changed in its workspace, as clients see it. */
+/** Changes of an agent to its workspace, as clients see them. */
 import * as z from "zod";
 import { countSchema } from "./bounds.ts";
 import { isoTime } from "./page.ts";
@@ -7,7 +7,7 @@ export const fileChangeSchema = z
   .object({
     path: z.string(),
     status: z.enum(["added", "modified", "deleted", "renamed"]),
-    /** Where it was, when it was renamed. */
+    /** Previous path of a renamed file. */
     from: z.string().nullable(),
     additions: countSchema,
     deletions: countSchema,
@@ -43,19 +43,19 @@ export interface GitIdentity {
 }
 
 /**
- * What opens a session's repository. It goes from the server to the runner that holds the session's
- * run, and from there to git and to the API beside it; never to a sandbox, a file, a journal or a log.
+ * Access to a session's repository. The server sends it to the runner that holds the session's run,
+ * which passes it to git and to the git host's API; never to a sandbox, a file, a journal or a log.
  */
 export interface RepositoryAccess {
   fullName: string;
   provider: "github" | "git";
-  /** Where the repository is by the organisation's own list. */
+  /** Address of the repository in the organisation's own list. */
   url: string;
   /** Null: as the repository itself says. */
   defaultBranch: string | null;
   /** Null: it needs none, or none was given. */
   credential: { secret: string; username: string; password: string } | null;
-  /** Where pull requests are opened; null: nowhere. */
+  /** API where pull requests are opened; null when there is none. */
   apiUrl: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** What somebody said to what was asked. */
+/** Answer of a person or parent to a gate. */
 export interface GateDecision {
   allowed: boolean;
   /** In the person's words. */
@@ -8,7 +8,7 @@ export interface GateDecision {
   scope: "once" | "session" | "always";
   /** A rule that was made meanwhile denies what was allowed; `reason` says which. */
   overruled?: boolean;
-  /** Of a plan that is not approved as it is: another one is wanted. */
+  /** Asks for another plan instead of the presented one. */
   revise?: boolean;
   /** Id of the gate whose longer-lasting decision also answered this one. */
   coveredBy?: string;
@@ -18,7 +18,7 @@ export interface GateDecision {
   moved?: boolean;
 }
 
-/** What became of a plan. */
+/** Result of a presented plan. */
 export type PlanFate = "approved" | "revise" | "rejected" | "expired";
 
 /** The rule that denied what somebody allowed, in words; null when none did. */

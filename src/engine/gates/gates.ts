@@ -160,7 +160,7 @@ export async function decideGate(
   return gate;
 }
 
-/** Whether a rule that came while the call waited, or while its yes did, denies the call now. */
+/** Finds a rule that denies the call now, made while the call or its approval waited. */
 async function findDenial(
   work: Work,
   session: SessionWriter,
@@ -310,7 +310,7 @@ async function movePrompt(work: Work, run: RunRow, type: "ask" | "resume"): Prom
   await savePrompt(work.tx, prompt);
 }
 
-/** What a turn that goes on must know of its gates; marks them as told to this attempt. */
+/** Returns the decisions that a resuming turn needs, and marks them as delivered to this attempt. */
 export async function tellDecisions(
   work: Work,
   session: SessionWriter,

@@ -1,4 +1,4 @@
-/** What became of a plan that was presented, as its agent reads it; pure. */
+/** Renders the result of a presented plan for its agent; pure. */
 import type { GateRow } from "../schema.ts";
 import type { GateDecision, PlanFate } from "./decision.ts";
 
@@ -11,7 +11,7 @@ interface PlanDecision {
 
 type Decided = Pick<GateRow, "decision" | "decided_by">;
 
-/** Of a gate that is closed. Without a decision nobody answered in time. */
+/** Reads the decision of a closed gate. Without a decision nobody answered in time. */
 export function planDecision({ decision, decided_by }: Decided): PlanDecision {
   if (decision === null) return { allowed: false, fate: "expired", words: EXPIRED };
   const { allowed, reason, revise = false, overruled } = JSON.parse(decision) as GateDecision;

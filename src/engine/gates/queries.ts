@@ -141,7 +141,7 @@ const selectPendingOfPrompt = prepare<{ promptId: string }, { id: string }>((db,
     .where("state", "=", "pending")
     .where("deferred", "=", 0),
 );
-/** Of those that a turn waits for. */
+/** True when the turn of this prompt waits for a gate. */
 export async function hasPendingGate(reader: Reader, promptId: string): Promise<boolean> {
   return (await reader.first(selectPendingOfPrompt, { promptId })) !== undefined;
 }
@@ -155,7 +155,7 @@ const selectPendingOf = prepare<{ sessionId: string }, GateRow>((db, p) =>
     .orderBy("asked_at")
     .orderBy("id"),
 );
-/** What a session waits to be answered, oldest first. */
+/** Gates of a session that wait for an answer, oldest first. */
 export function listPendingGates(reader: Reader, sessionId: string): Promise<GateRow[]> {
   return reader.all(selectPendingOf, { sessionId });
 }

@@ -11,7 +11,7 @@ export function questionsOf({ shown }: Pick<GateRow, "shown">): AskedQuestion[] 
 
 const MAX_SHOWN_CHARS = 500;
 
-/** How to do something else than to answer, for the one who wrote the message. */
+/** Advice for the writer of a message who wants something else than to answer. */
 interface AnswerAdvice {
   elsewhere: string;
 }

@@ -29,7 +29,7 @@ export interface NewNotice {
   sender: NoticeSender;
   /** The same cause is told once; undefined: the cause came about in this very command. */
   causeKey?: string;
-  /** Of the prompt, just minted for it. */
+  /** Id of the prompt, minted by the caller just before. */
   id?: string;
 }
 

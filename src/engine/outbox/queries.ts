@@ -71,7 +71,7 @@ export function markDelivered(tx: Tx, id: string): Promise<number> {
 
 interface FailedDelivery {
   id: string;
-  /** What `takeOutbox` set: another attempt that began meanwhile is not disturbed. */
+  /** Value set by `takeOutbox`: an attempt that began meanwhile is not disturbed. */
   takenUntil: number;
   state: OutboxRow["state"];
   error: string;

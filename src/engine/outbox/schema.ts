@@ -1,4 +1,4 @@
-/** What leaves the database, until it has left. */
+/** A delivery that has yet to leave the database. */
 export interface OutboxRow {
   id: string;
   org_id: string;

@@ -29,7 +29,7 @@ export function decodeCursor(
       (isFraction ? Number.isFinite(at) : Number.isSafeInteger(at)) &&
       typeof id === "string" &&
       id.length <= 200 &&
-      // What no id can be, a database may not even take as a question.
+      // A database may refuse text that no id can contain, even as a parameter.
       cleanText(id) === id
     )
       return { at, id };

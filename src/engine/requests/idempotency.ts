@@ -11,7 +11,7 @@ export const KEY_KEPT_MS = 7 * 24 * 60 * 60_000;
 
 export interface IdempotentRequest {
   key: string;
-  /** What was asked, so that the key cannot stand for something else. */
+  /** Hash of the request, so that the key cannot stand for another one. */
   fingerprint: string;
 }
 

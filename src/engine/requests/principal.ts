@@ -1,6 +1,6 @@
 /**
- * Who asks. A principal is always made from the server's own record (a credential, a run), never
- * from something a request says about itself.
+ * The caller of a request. A principal is always made from the server's own record (a credential, a
+ * run), never from something a request says about itself.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 
@@ -12,7 +12,7 @@ export type Principal =
       name: string;
       role: "admin" | "member";
       scopes: readonly string[];
-      /** Where this person speaks from. */
+      /** Surface that this person speaks from. */
       channel: "web" | "api";
     }
   | {
@@ -37,7 +37,7 @@ export type Principal =
     }
   | { kind: "system"; orgId: string; name: string };
 
-/** What may be done to things, in one table. */
+/** Permitted actions on things, in one table. */
 export type Action =
   | "session.read"
   | "session.prompt"
@@ -77,7 +77,7 @@ export type Action =
   | "mail.write"
   | "operate";
 
-/** What is known of the thing acted on. */
+/** Facts about the thing acted on. */
 export interface Thing {
   orgId: string;
   ownerId?: string | null;
@@ -85,7 +85,7 @@ export interface Thing {
   parentSessionId?: string | null;
 }
 
-/** What is known of a session. */
+/** Facts about a session that permissions need. */
 export function sessionThing(row: {
   org_id: string;
   owner_id: string | null;

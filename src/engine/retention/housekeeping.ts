@@ -16,9 +16,9 @@ import {
 } from "./retention.ts";
 import { createTrustedTime } from "./trusted-time.ts";
 
-/** How soon it is looked again whether anything is due. */
+/** Delay between two looks for work that is due. */
 const LOOK_EVERY_MS = 60_000;
-/** How soon something is tried again that failed. */
+/** Delay before a failed step is tried again. */
 const AGAIN_MS = 10_000;
 /** A look at what is due may take so long, aside of all other work. */
 const LOOK_LIMIT_MS = 20_000;
@@ -30,7 +30,7 @@ const ROUND_STEPS = 200;
 export interface HousekeepingOptions {
   engine: Engine;
   log: Log;
-  /** Of features: their rows go with the session they hang on. */
+  /** Tables of features whose rows are removed together with their session. */
   sessionTables: readonly string[];
   rules: readonly RetentionRule[];
 }

@@ -13,7 +13,7 @@ import { command, type Engine } from "../work.ts";
 export interface PurgeParts {
   engine: Engine;
   features: readonly Feature[];
-  /** Of features: their rows go with the session they hang on. */
+  /** Tables of features whose rows are removed together with their session. */
   sessionTables: readonly string[];
   removeRunner(person: Person, runnerId: string): Promise<void>;
 }

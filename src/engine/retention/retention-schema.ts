@@ -1,6 +1,6 @@
 /** Tables of retention. */
 
-/** How long an admin wants rows of a kind kept; without a row the rule's default holds. */
+/** Retention that an admin has set for a kind of rows; without a row the rule's default holds. */
 export interface RetentionSettingRow {
   kind: string;
   /** Null: for good. */

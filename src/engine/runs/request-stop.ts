@@ -44,7 +44,7 @@ export function graceFor(reason: CancelReason): number {
   return reason === "steer" ? STEER_GRACE_MS : STOP_GRACE_MS;
 }
 
-/** How a cut turn ends. `by`: the prompt that cuts it. */
+/** Ending of a turn that was cut; `by` is the prompt that cut it. */
 export function endingOf(reason: string | null, by: string | null): Ending {
   if (reason === "budget") return { outcome: "failed", error: BUDGET_EXHAUSTED };
   return {

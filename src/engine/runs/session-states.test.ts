@@ -300,7 +300,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await session(id)).toMatchObject({ status: "stopping" });
       await endOverdueStops(kernel.engine, Date.now(), () => true);
       expect(await receipt(id)).toMatchObject({ outcome: "aborted" });
-      // What it still writes is stale.
+      // Later writes of the lost attempt are stale.
       const items = [{ type: "message", entryId: "ent_late", kind: "text", text: "late" }];
       await runner.journal(turn, { items, settle: { outcome: "completed", result: "late" } });
       expect(runner.frames.at(-1)).toMatchObject({ op: "lost", code: "stale_fence" });
@@ -332,7 +332,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const id = await begin({ demands: { tags: ["gpu"] } });
       const failedIn = (ms: number) => failUnmatched(kernel.engine, Date.now() + ms);
       expect(await failedIn(5 * MINUTE - 2_000)).toBe(0);
-      // It was here a moment ago, and is expected back.
+      // The runner was connected a moment ago, and is expected back.
       expect(await failedIn(5 * MINUTE + 2_000)).toBe(0);
       await change(
         `update runners set last_seen_at = last_seen_at - ${2 * 60 * MINUTE} where name = 'gone'`,

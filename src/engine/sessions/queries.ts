@@ -35,7 +35,7 @@ export async function findParentId(reader: Reader, id: string): Promise<string |
   return (await reader.first(selectParent, { id }))?.parent_session_id ?? null;
 }
 
-/** How far the logs of these sessions reach. */
+/** Last seq of each session's log. */
 export function listLastSeqs(
   reader: Reader,
   ids: readonly string[],
@@ -248,7 +248,7 @@ export interface SessionLife {
   /** When it was sent elsewhere, without those files. */
   left_at: number | null;
 }
-/** Of those that exist. */
+/** Lifecycles of those sessions that exist. */
 export async function listSessionLives(
   reader: Reader,
   orgId: string,

@@ -1,6 +1,6 @@
 /**
- * Who may look at a session: whoever `may` says, and an admin to whom it was opened, as long as that
- * lasts and they are one. Everything that reads a session asks here; what changes one asks `may`.
+ * Read access to a session: whoever `may` allows, and an admin to whom it was opened, as long as
+ * that lasts and they are an admin. Every read of a session asks here; every change asks `may`.
  */
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";

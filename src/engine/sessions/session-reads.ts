@@ -42,7 +42,7 @@ export interface TranscriptQuery {
 }
 
 const LIST = "sessions";
-/** How many pages a filter on derived states looks at before it answers with a shorter page. */
+/** Pages that a filter on derived states reads before it returns a shorter page. */
 const MAX_SCANNED_PAGES = 20;
 
 export function createSessionReads(engine: Engine) {
@@ -154,7 +154,7 @@ async function addressesOf(
   return store.read((reader) => listRepoAddresses(reader, orgId, repo));
 }
 
-/** How many of the first ones stay within the bound together; the first always counts. */
+/** Counts the first items that stay within the bound together; the first always counts. */
 function countWithin(sizes: readonly number[], bound: number): number {
   let sum = 0;
   const end = sizes.findIndex((size, at) => {

@@ -1,4 +1,4 @@
-/** What a caller may say about a new session, and what the server makes of it. */
+/** Request for a new session, and the settings that the server makes of it. */
 import { Refusal } from "#base/refusal.ts";
 import { isBranchName } from "#protocol/names/branch-name.ts";
 import {
@@ -46,7 +46,7 @@ export interface SessionRequest {
   prompt?: string | undefined;
   /** The parent is named only to be told of the end of the session's run. */
   isCallback?: boolean | undefined;
-  /** Of an agent's request: a person asked for the persona in their own words. */
+  /** True for an agent's request when a person asked for the persona in their own words. */
   isPersonaAsked?: boolean | undefined;
 }
 
@@ -175,7 +175,7 @@ function folderNotAllowed(): Refusal {
   );
 }
 
-/** What it is told there it does without a model, so nobody's rules for agents hold for it. */
+/** A trial runtime acts on its prompt without a model, so nobody's rules for agents hold for it. */
 function refuseTrialRuntime(
   principal: Principal,
   { runtime }: SessionRequest,

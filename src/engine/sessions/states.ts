@@ -54,7 +54,7 @@ export interface SessionFacts {
   runState: RunState | null;
   trouble?: RunTrouble | null;
   lastOutcome: Outcome | null;
-  /** It ended its turn to wait for something to happen. */
+  /** True when the session ended its turn to wait for an event. */
   awaiting?: boolean;
   /** Prompts that wait. */
   queued?: number;

@@ -23,7 +23,7 @@ export const owner: Principal = {
 };
 
 export interface TestBatch {
-  /** That of the assignment, unless said otherwise. */
+  /** Defaults to the fence of the assignment. */
   fence?: number;
   firstOrdinal?: number;
   items?: JournalItem[];

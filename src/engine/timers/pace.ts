@@ -10,9 +10,9 @@ import type { Engine } from "../work.ts";
 const FIRST_ROWS = 50;
 const MAX_ROWS = 500;
 /**
- * How long a step may keep the database, and the rows it may always touch. SQLite has one writer, which
- * all others wait for. On PostgreSQL nobody waits for a step but for its rows, and most of what it takes
- * is the way there and back.
+ * Time that a step may keep the database, and rows that it may always touch. SQLite has one writer,
+ * which all others wait for. On PostgreSQL others wait only for the step's rows, and the round trip
+ * takes most of its time.
  */
 const LIMITS = {
   sqlite: { stepMs: 1.5, minRows: 10 },

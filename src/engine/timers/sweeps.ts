@@ -1,6 +1,6 @@
 /**
- * What happens by the clock: due timers, deliveries, expired leases, things too old. Every sweep is
- * a backup or a batch, safe to run on every server at once, and a failure is tried again at the next.
+ * Work by the clock: due timers, deliveries, expired leases, things too old. Every sweep is a
+ * backup or a batch, safe to run on every server at once; the next one tries again what failed.
  */
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
@@ -17,7 +17,7 @@ import type { Engine } from "../work.ts";
 import { runDueTimers } from "./timers.ts";
 
 const TICK_MS = 500;
-/** How late a reader on one server may hear of what another server wrote, when the bus does not tell. */
+/** Longest delay until a reader sees what another server wrote, when the bus does not report it. */
 const GROWTH_EVERY_MS = 1_000;
 const SLOW_EVERY_MS = 60_000;
 const MISSING_EVERY_MS = 10_000;

@@ -46,7 +46,8 @@ export function callAsAgent(
         return caller ? judgeAndPerform(parts, work, caller, call) : LOST;
       });
     } catch (error) {
-      // What was refused was undone with everything that told of it; that it was tried is told again.
+      // The rollback of a refused call also removed the events about it; that it was tried is
+      // recorded again.
       if (error instanceof Refusal && error.kind !== "unavailable")
         await command(parts.engine, async (work) => {
           const caller = await findCaller(work, ref, call.callId, undefined);

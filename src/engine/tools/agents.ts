@@ -36,7 +36,7 @@ export function createAgents({ tokens, ...parts }: AgentsOptions) {
       });
     },
 
-    /** What the agent has of the server's tools. */
+    /** Tools of the server that the agent has. */
     async listTools(agent: AgentPrincipal): Promise<ToolOffer[]> {
       const session = await engine.store.read((reader) => findSession(reader, agent.sessionId));
       return session ? catalogue.toolsFor(session).map(toolOffer) : [];

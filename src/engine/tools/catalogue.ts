@@ -28,7 +28,7 @@ export interface Catalogue {
   namesFor(session: SessionRow): readonly string[];
   /** Those of the server's that an agent has. */
   toolsFor(session: SessionRow): readonly Tool[];
-  /** What runners are told of the server's tools. */
+  /** Descriptions of the server's tools for runners. */
   readonly offers: readonly ToolOffer[];
 }
 

@@ -56,7 +56,7 @@ async function carryOut(
   if (known === undefined && gate.kind === "approval") await overruleGate(work, session, gate);
   const { allowed, reason } = decisionOf(gate);
   const result = allowed ? (known ?? (await performGate(work, catalogue, session, gate))) : null;
-  // It said that nothing more is to be done: waiting, or the end of the session.
+  // The result ended the work (waiting, or the end of the session), so no notice follows.
   if (result?.endsTurn && result.error === null) return;
   await admitNotice(work, session, {
     thread: gate.thread,
@@ -73,7 +73,7 @@ async function performGate(
   gate: GateRow,
 ): Promise<ToolResult> {
   const run = await findRun(work.tx, gate.run_id);
-  // What it is among the others may have changed since it asked.
+  // The session's role may have changed since it asked.
   const isOffered = catalogue.toolsFor(session.row).some(({ name }) => name === gate.tool);
   if (!run || !isOffered) return failed("You no longer have this tool, so nothing was done.");
   return perform(

@@ -22,11 +22,11 @@ export interface CallToJudge {
   input: unknown;
   /** The arguments as the model wrote them, which is how a person is shown them. */
   given: unknown;
-  /** What patterns are matched against. */
+  /** Text that patterns are matched against. */
   target: string | null;
-  /** Of a command: where it would run, as seen inside; null is the top of the workspace. */
+  /** Working directory of a command, as seen in the sandbox; null for the top of the workspace. */
   cwd: string | null;
-  /** It was let through before, and is judged once more before it is performed. */
+  /** True when a call that was allowed before is judged once more before it is performed. */
   isAgain: boolean;
 }
 
@@ -83,7 +83,7 @@ function readCall(
 ): ReadCall | { invalid: string } {
   const user = toolUserOf(session.row);
   const tool = catalogue.find(name, input, user);
-  // Of one that others have, no more is said than of one that nobody has.
+  // A tool that only others have gets the same answer as a tool that does not exist.
   if (!tool || !isOffered(tool, user))
     return { invalid: unknownTool(name, catalogue.namesFor(session.row)) };
   if (typeof input === "string") return { invalid: NOT_JSON };

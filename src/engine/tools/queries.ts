@@ -29,8 +29,8 @@ interface KeptResult {
 }
 
 /**
- * What became of a call that its runner could not tell the outcome of, as a model reads it: what the
- * server performed is known, and is said rather than that nobody knows.
+ * Finds the result of a call whose runner could not report its outcome, as a model reads it. The
+ * server knows the result of every call that it performed itself.
  */
 export async function findKnownAnswer(
   reader: Reader,

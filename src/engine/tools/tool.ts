@@ -1,4 +1,4 @@
-/** What a tool that lives on the server is. */
+/** Contract of a tool that the server performs. */
 import * as z from "zod";
 import type { Reader } from "#base/store/index.ts";
 import type { ToolSpec } from "#protocol/tools.ts";
@@ -12,7 +12,7 @@ export interface ToolResult {
   endsTurn?: boolean;
 }
 
-/** Who calls, locked and certain. */
+/** The verified caller of a tool, with its session locked. */
 export interface ToolCaller {
   session: SessionWriter;
   run: RunRow;
@@ -25,7 +25,10 @@ export interface Tool extends ToolSpec, Needs {
 }
 
 interface Needs {
-  /** It makes sessions, which are counted under the lock of the org; that comes before all others. */
+  /**
+   * Marks a tool that creates sessions: they are counted under the org's lock, which is taken
+   * first.
+   */
   makesSessions?: boolean;
   /** The sessions it may write to besides the caller and its parent: they are locked together. */
   reaches?(reader: Reader, callerId: string, input: unknown): Promise<readonly string[]>;

@@ -45,7 +45,7 @@ export function createToolHost(engine: Engine, catalogue: Catalogue): ToolHost {
           if (!isAllowed) return failed(NOT_JUDGED);
           const denial = await findDenialUnlessDone(work, caller, judged);
           if (denial !== undefined) return failed(denial);
-          // What was judged, and perhaps shown to a person, is what is performed.
+          // Performs exactly the call that was judged, and perhaps shown to a person.
           return perform(work, catalogue, { session, run, callId }, judged);
         }),
       ),

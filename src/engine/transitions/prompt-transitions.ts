@@ -4,7 +4,7 @@ import type { PromptRow } from "../schema.ts";
 import { findNext, firstState, type TransitionTable } from "./table.ts";
 
 export type PromptEvent =
-  /** It leaves the collect buffer, or goes to the front of the queue. */
+  /** Leaves the collect buffer, or goes to the front of the queue. */
   | { type: "queue"; now: number }
   /** A runner has claimed its run: it is part of the history now. */
   | { type: "start"; now: number }

@@ -80,7 +80,7 @@ function isNewIncarnation({ lifecycle }: SessionRow, event: LifecycleEvent): boo
   return isRevival && lifecycle !== "hibernated";
 }
 
-/** Of several live runs, the first of these states tells most about the session. */
+/** Order of run states: a session with several live runs shows the first that one of them has. */
 const TELLING: readonly RunState[] = ["gated", "stopping", "running", "claimed", "pending"];
 
 /** The column to set when live runs of a session have changed. `live`: the states of all of them. */

@@ -1,4 +1,4 @@
-/** What people see of a session's workspace: its changes by turn, and files that can be shown. */
+/** A session's workspace as people see it: changes by turn, and files that can be shown. */
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { SessionChanges, ShownFile, WorkspaceChanges } from "#protocol/workspaces.ts";
@@ -50,7 +50,10 @@ export function createWorkspaceReads({ store, clock }: Engine) {
         };
       }),
 
-    /** Whether the caller may look at the session at all, and until when; null: as long as they like. */
+    /**
+     * Refuses a caller who may not read the session; `until` is the end of the access, null for
+     * none.
+     */
     async requireReadable(
       principal: Principal,
       sessionId: string,

@@ -1,4 +1,4 @@
-/** What runners tell of workspaces: where one lies, and what a turn did to it. */
+/** Records the reports of runners about workspaces: their place, and the changes of a turn. */
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import { requirementsKey, requirementsOf } from "../runs/claims/fit.ts";

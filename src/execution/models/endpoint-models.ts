@@ -1,4 +1,4 @@
-/** What an endpoint says it has, asked for with little patience: it may well not be running. */
+/** Lists the models of an endpoint, with a short timeout: the endpoint may well not be running. */
 import * as z from "zod";
 import { type Fetch, readStart } from "./sdk/wire-guard.ts";
 

@@ -15,7 +15,10 @@ import type { ToolOffer } from "#protocol/tools.ts";
 /** More than any model writes at once, and little enough that it fits one item of the journal. */
 export const MAX_RESPONSE_CHARS = 1_000_000;
 
-/** What a provider wants to see again with the next request, such as the signature of its reasoning. */
+/**
+ * Metadata that a provider needs again with the next request, such as the signature of its
+ * reasoning.
+ */
 export type ProviderMeta = Record<string, unknown>;
 
 export type UserPart =
@@ -95,7 +98,7 @@ export interface ModelFailure {
   message: string;
   /** True when the same request may well succeed later. */
   retryable: boolean;
-  /** What the provider asked for. */
+  /** Delay that the provider asked for. */
   retryAfterMs?: number;
   /** The server between runner and provider cannot be reached; the provider itself was not asked. */
   isServerAway?: boolean;
@@ -124,7 +127,7 @@ export interface ModelProvider {
 export interface ModelRates {
   inputMicros: number;
   cachedInputMicros: number;
-  /** What is put into the cache; as any input when it is not said. */
+  /** Price of input written to the cache; that of other input when absent. */
   cacheWriteMicros?: number;
   outputMicros: number;
 }

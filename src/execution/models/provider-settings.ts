@@ -17,7 +17,7 @@ export interface ProviderSettings {
   authToken?: string;
   /** Models on offer; null if the endpoint is to be asked. */
   models: readonly string[] | null;
-  /** It is reached through the server's model gateway, with the token of the run instead of a key. */
+  /** Uses the server's model gateway, with the token of the run instead of a key. */
   viaServer?: boolean;
   /** Nobody answered when it was set up: not chosen by itself while another model is there. */
   isUntried?: boolean;

@@ -32,7 +32,7 @@ export type FoundModel =
 export interface Models {
   /** By an id such as `anthropic/claude-sonnet-5-5`. */
   provider(id: string): FoundModel;
-  /** What can be chosen, and one line for each provider that cannot be used yet. */
+  /** Models that can be chosen, and one row for each provider that cannot be used yet. */
   offers(): Promise<ModelOffer[]>;
   /**
    * The first that is usable; the built-in demo when no provider is set up. While those that are set

@@ -89,7 +89,7 @@ export class FakeTurn implements Turn {
   signal = this.#abort.signal;
   killed = this.#kill.signal;
 
-  /** What was journaled, with what came with the end. */
+  /** Journaled items, including those that came with the end. */
   get items(): JournalItem[] {
     return this.acts.flatMap((act) => (act.did === "append" ? [act.item] : []));
   }
@@ -117,7 +117,7 @@ export class FakeTurn implements Turn {
     return end;
   }
 
-  /** What whoever watched has seen of an entry. */
+  /** Text of an entry as watchers have seen it. */
   shown(entryId: string): string {
     return this.deltas.flatMap((delta) => (delta.entryId === entryId ? [delta.text] : [])).join("");
   }

@@ -1,7 +1,7 @@
 /**
- * Who a prompt is from, in words before it. Models see every prompt in the place of the person, so
- * what Muster or another agent sends must never look like the person's own words. These lines are
- * made from the server's record of the author; what the prompt itself says about it changes nothing.
+ * Names the author of a prompt in words before it. Models see every prompt in the place of the
+ * person, so what Muster or another agent sends must never look like the person's own words. These
+ * lines are made from the server's record of the author; the text of the prompt changes nothing.
  */
 import type { Assignment } from "#protocol/frames.ts";
 import type { Author } from "#protocol/sessions.ts";

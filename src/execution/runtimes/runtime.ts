@@ -56,7 +56,7 @@ export interface Blob {
   data: string;
 }
 
-/** What the agent is given to read, besides what it is asked. */
+/** Material that the agent reads besides its prompt. */
 export interface Brief {
   /** In this order, before anything else it is told. */
   instructions: { name: string; content: string }[];
@@ -66,7 +66,7 @@ export interface Brief {
   setup: string | null;
   /** Author of its commits; null if nobody was named. */
   identity?: GitIdentity | null;
-  /** What it may need to know for this prompt, a line each. */
+  /** Notes that may matter to this prompt, one line each. */
   recall?: string[];
 }
 
@@ -116,13 +116,17 @@ export interface Turn {
   callTool(callId: string, name: string, input: unknown): Promise<ToolAnswer>;
   /** Earlier entries of the thread, newest page first, before `beforeSeq` (or from the end). */
   history(beforeSeq: number | null, limit: number): Promise<History>;
-  /** What the agent is given to read; null when that is nothing. */
+  /** Brief of the agent; null when there is none. */
   brief(): Promise<Brief | null>;
-  /** What it must still know when its history was summed up or is not all given; null: nothing. */
+  /**
+   * State that the agent must still know when its history is summed up or not all given; null for
+   * none.
+   */
   register(): Promise<string | null>;
   /**
-   * What opens the session's repository; null when the organisation does not know it. Refuses when it
-   * is known and cannot be opened. It must reach no sandbox, no file, no journal and no log.
+   * Access to the session's repository; null when the organisation does not know it. Refuses when
+   * the repository is known and cannot be opened. The access must reach no sandbox, no file, no
+   * journal and no log.
    */
   repository(): Promise<RepositoryAccess | null>;
   /** Keeps something too large for the journal; returns its sha256. */
@@ -138,7 +142,7 @@ export interface Turn {
 
 export interface Runtime {
   readonly name: string;
-  /** It begins every turn with `brief` and `history`, so that both should be at hand. */
+  /** Begins every turn with `brief` and `history`, so both should be sent along. */
   readonly readsFirst?: boolean;
   /** Works one turn to its end. */
   runTurn(turn: Turn): Promise<TurnEnd>;

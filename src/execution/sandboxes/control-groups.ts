@@ -153,7 +153,7 @@ function removeWithChildren(folder: string): void {
       if (entry.isDirectory()) tryRemove(join(folder, entry.name));
     }
   } catch {
-    // It is gone already.
+    // The group is gone already.
   }
   tryRemove(folder);
 }
@@ -187,6 +187,6 @@ function tryKill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // The process has ended already.
   }
 }

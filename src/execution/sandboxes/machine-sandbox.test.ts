@@ -73,7 +73,7 @@ describe("the sandbox of a machine", () => {
     expect((await running.ended).exitCode).not.toBe(0);
     await expect(provider.open(spec())).rejects.toMatchObject(refusesNow);
     await sandbox.consent(true);
-    // What was opened before stays closed; it must be opened anew.
+    // A sandbox opened before stays closed; it must be opened anew.
     expect(() => opened.run({ argv: ["true"] })).toThrow(expect.objectContaining(refusesNow));
   });
 

@@ -76,7 +76,7 @@ function addDeleted(pid: number, files: Map<string, number>): void {
       files.set(`${dev}:${ino}`, blocks * BLOCK_BYTES);
     }
   } catch {
-    // It has ended, or may not be looked at.
+    // The process has ended, or may not be looked at.
   }
 }
 
@@ -89,7 +89,7 @@ export function measureTree(top: number): { processes: number; memoryBytes: numb
   };
 }
 
-/** What of it is in memory, also when it is shared with others. */
+/** Resident memory of a process, shared memory included. */
 function memoryOf(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");

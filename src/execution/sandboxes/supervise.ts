@@ -9,7 +9,7 @@ import type { CommandEnd, SandboxCommand, SandboxProcess } from "./sandbox.ts";
 
 export type KilledBy = NonNullable<CommandEnd["killedBy"]>;
 
-/** What holds a command together, whichever way. */
+/** Mechanism that holds the processes of a command together. */
 export interface Containment {
   /** Sends SIGKILL to everything; called until `isGone`. */
   kill(): void;

@@ -1,6 +1,6 @@
 /**
- * What every tool's `perform` has in common: the input gets its type, and what the outside did wrong
- * becomes an error a model can act on. A bug is thrown on.
+ * Shared steps of every tool's `perform`: the input gets its type, and failures of the outside
+ * become errors a model can act on. A bug is thrown on.
  */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";

@@ -1,7 +1,7 @@
 /**
- * How the runner performs a tool of `protocol/tools.ts`. By the time `perform` is called the call is
- * journaled, allowed and its input valid; what comes back is redacted, shortened, labelled and
- * journaled by the executor, the same way for every tool.
+  * Contract of a tool of `protocol/tools.ts` that the runner performs. By the time `perform` is called
+  * the call is journaled, allowed and its input valid; the executor redacts, shortens, labels and
+  * journals the outcome, the same way for every tool.
  *
  * Rules for an implementation: never throw for what the outside does (a failing command, a missing
  * file, a dead server): that is `error`, a sentence that tells a model what to do next. Keep memory
@@ -18,14 +18,17 @@ export interface SessionRepository {
   mayUsePath: boolean;
   /** The branch that was asked for; null: the default. */
   branch: string | null;
-  /** What opens it; null when nothing is known to. May refuse. */
+  /** Access to the repository; null when none is known. May refuse. */
   access(): Promise<RepositoryAccess | null>;
 }
 
 export interface ToolContext {
   readonly sessionId: string;
   readonly callId: string;
-  /** Where a command runs, as seen inside: what was judged. Null is the top of the workspace. */
+  /**
+   * Working directory of a command, as seen in the sandbox and as judged. Null is the top of the
+   * workspace.
+   */
   readonly cwd: string | null;
   /** The session's workspace, made when the first tool asks for it. May refuse. */
   workspace(): Promise<Workspace>;

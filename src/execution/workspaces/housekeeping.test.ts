@@ -145,7 +145,7 @@ describe("housekeeping of a runner", () => {
     expect(readdirSync(mirrors)).toHaveLength(2);
     await workspaces.remove("ses_1");
     await workspaces.tend();
-    // It can be brought back for a week.
+    // The removed workspace can be brought back for a week.
     expect(readdirSync(mirrors)).toHaveLength(2);
     clock.advance(8 * DAY_MS);
     await workspaces.tend();

@@ -129,7 +129,7 @@ export class Housekeeping {
       const isOld = (removedAt ?? 0) + REMOVED_KEPT_MS <= clock.now();
       if (!isOld && !disk.isPressed && !this.#isOverLimit(ownerId)) continue;
       const [from, to] = [join(removedFolder, id), join(removedFolder, `${DELETING}${id}`)];
-      // It may have been brought back while another was deleted.
+      // The workspace may have been brought back while another was deleted.
       if (!existsSync(from)) continue;
       renameSync(from, to);
       this.#measurements.delete(id);

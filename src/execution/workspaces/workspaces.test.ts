@@ -407,7 +407,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     await expect(sh(workspace, "echo x > made")).rejects.toMatchObject(refusal);
     await expect(workspace.changes("one")).rejects.toMatchObject(refusal);
     await expect(workspaces.open(wish({ projectDir }))).rejects.toMatchObject(refusal);
-    // It can be put to sleep all the same.
+    // The session can be put to sleep all the same.
     await workspaces.hibernate("ses_1");
     await expect(workspaces.open(wish({ projectDir }))).rejects.toMatchObject(refusal);
     expect(existsSync(join(folder, "made"))).toBe(false);
@@ -565,8 +565,8 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     await workspace.snapshot();
     const keep = join(folder, "workspaces", workspace.id, "keep.git");
     expect(existsSync(keep)).toBe(true);
-    // Of what a command sees, /usr is the machine's and /proc the kernel's: they are large, read-only
-    // and not where workspaces lie. All the rest is looked through.
+    // A command also sees /usr of the machine and /proc of the kernel: they are large, read-only
+    // and hold no workspaces. The search covers all the rest.
     expect(keep).not.toMatch(/^\/(?:usr|proc)\//);
     const look = `[ -e "$1" ] && echo "$1"
       find / \\( -path /usr -o -path /proc \\) -prune -o -name keep.git -print 2>/dev/null`;

@@ -12,7 +12,7 @@ export const databaseUseSchema = z
     reserveBytes: bytes,
     /** Copies that were made before the database was changed for a new version. */
     backups: z.object({ count: z.number().int(), bytes }),
-    /** Of the disk it lies on; null when that is another machine's. */
+    /** Free space of the database's disk; null when the disk is on another machine. */
     freeBytes: bytes.nullable(),
   })
   .meta({ id: "DatabaseUse" });

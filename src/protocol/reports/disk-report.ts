@@ -20,7 +20,7 @@ export const diskReportSchema = z.object({
   /** Files (inodes) that the file system can still make, and has in all; 0: no fixed number. */
   freeFiles: amount.optional(),
   totalFiles: amount.optional(),
-  /** Of each workspace. */
+  /** Quota of each workspace. */
   quota: z.object({ bytes: amount, files: amount }),
   /** As far as they have been measured. */
   workspaces: group,

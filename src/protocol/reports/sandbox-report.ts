@@ -15,7 +15,7 @@ export const sandboxReportSchema = z.object({
     .enum(Object.keys(SANDBOX_FIXES) as [SandboxFix, ...SandboxFix[]])
     .nullable()
     .default(null),
-  /** How each limit is kept; null when it is not. */
+  /** Mechanism that enforces each limit; null when nothing enforces it. */
   enforced: z
     .record(z.string().max(100), z.string().max(200).nullable())
     .refine((limits) => Object.keys(limits).length <= MAX_LIMITS, "too many limits"),

@@ -99,7 +99,7 @@ function repositoryOf({ repo, may_use_path }: SessionRow) {
   return { repo: isRefused ? null : addressText(repository), repository, mayUsePath };
 }
 
-/** Whether some feature may have something for it to read. */
+/** True when some feature may have a brief for the session. */
 function hasBrief(session: SessionRow): boolean {
   const { persona_slug, repo, kind, supervisor, plan_required } = session;
   const leads = isOrchestrator({ kind }) || supervisor === 1;

@@ -1,4 +1,4 @@
-/** Whether a runner can take a run: pure, so that the reasons can be tested and told. */
+/** Decides if a runner can take a run: pure, so that the reasons can be tested and shown. */
 import type { Demands } from "#protocol/runs.ts";
 
 export interface RunnerCapabilities {

@@ -71,7 +71,7 @@ export function draftOf(item: JournalItem, verdict?: Verdict): EventDraft {
 
 type UnseenType = "model_call" | "context_summary" | "summary_failed" | "workspace_changed";
 
-/** What is told to watchers but is no part of the transcript. */
+/** Drafts an event that watchers receive but that is no part of the transcript. */
 function unseenDraft(item: Extract<JournalItem, { type: UnseenType }>): EventDraft {
   switch (item.type) {
     case "model_call": {

@@ -1,7 +1,8 @@
 /**
- * What a runner writes: batches of journal items, and with the last one the settlement of its run,
- * or that it is parked. One fence check covers a batch; items that were appended before are left
- * out, so a batch may be sent again. Calls that ask for it are judged here, in the same transaction.
+ * Journal writes of a runner: batches of items, and with the last one the settlement of its run, or
+ * that the run is parked. One fence check covers a batch; items that were appended before are left
+ * out, so a batch may be sent again. Calls that ask for it are judged here, in the same
+ * transaction.
  */
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -100,7 +101,7 @@ function countSize(run: RunRow, fresh: readonly JournalItem[]): void {
   );
 }
 
-/** What ends or stops to ask is news to the parent; all the rest need not wait for the parent's lock. */
+/** A parent is notified when a turn ends or stops to ask; other batches need not wait for its lock. */
 function lockFor(work: Work, { session_id: id }: RunRow, { settle: settlement, park }: Batch) {
   return settlement || park ? work.family(id) : work.session(id);
 }
@@ -116,8 +117,8 @@ function hasAskedBeyond(
 }
 
 /**
- * It has asked a model though nothing was left: what it was told when it began holds no more, because
- * a child was given a share meanwhile, or another thread has spent it.
+ * Stops a run that asked a model with nothing left. The budget in its assignment is outdated when a
+ * child was given a share meanwhile, or another thread has spent it.
  */
 async function stopSpending(
   work: Work,

@@ -30,10 +30,10 @@ export async function parkRun(
   run: RunRow,
   park: Park,
 ): Promise<void> {
-  // It was asked to end meanwhile: it does not wait first.
+  // A run that was asked to end meanwhile does not wait first.
   if (run.stop_reason !== null) return endStopped(work, session, run);
   const waits = park.kind === "gate" ? await openGateFor(work, session, run, park.callId) : true;
-  // It got somewhere, so earlier losses are no longer in a row with later ones.
+  // The run made progress, so earlier losses are no longer in a row with later ones.
   if (run.progressed === 1) {
     run.strikes = 0;
     run.blameless = 0;

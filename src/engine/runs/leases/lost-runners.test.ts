@@ -224,7 +224,7 @@ describe("a runner that falls silent", () => {
     await first.fallSilent();
     const other = await connect("b");
     await pass(17);
-    // It comes back as the same process, which no longer works on the run.
+    // The runner comes back as the same process, which no longer works on the run.
     const again = await connect("a");
     await pass(2);
     expect(again.assigned()).toEqual([]);

@@ -11,7 +11,7 @@ import type { TurnConfig } from "../claims/assignment.ts";
 export interface RunnerLink {
   send(frame: ServerFrame): void;
   close(reason: string): void;
-  /** Whether the other end still answers. */
+  /** True while the other end still answers. */
   isAlive(): Promise<boolean>;
   /** True while nothing has come from the runner for longer than it should take. */
   isQuiet?(): boolean;

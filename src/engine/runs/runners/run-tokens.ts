@@ -14,7 +14,10 @@ export interface RunRef {
 
 export interface RunTokens {
   mint(ref: RunRef): string;
-  /** What it names, if it was signed here. Whether that attempt still holds the run is another matter. */
+  /**
+   * Reads the run that a token signed here names. Does not check that the attempt still holds the
+   * run.
+   */
   read(token: string): RunRef | undefined;
 }
 

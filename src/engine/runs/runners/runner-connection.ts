@@ -110,7 +110,7 @@ export class RunnerConnection {
     this.#link.send({ op: "tidy" });
   }
 
-  /** It gets no more work at once; a wire that is broken may take long to say that it is closed. */
+  /** Stops new work at once: a broken wire may take long to report that it is closed. */
   close(reason: string): void {
     this.closed = true;
     this.#link.close(reason);
@@ -131,7 +131,7 @@ export class RunnerConnection {
     const { runnerId, runner } = this;
     if (runnerId !== undefined)
       await freeHeldRuns(this.#host.engine, runnerId, [], () => "runner_revoked");
-    // It may leave its wire open for as long as it likes.
+    // A revoked runner may leave its wire open for as long as it likes.
     if (runner) await markRunner(this.#host.engine, runner, "offline");
   }
 
@@ -362,7 +362,7 @@ export class RunnerConnection {
     this.#link.send({ op: "renewed", id, lost: [...lost] });
     if (this.closed) return;
     await markRunner(this.#host.engine, runner, this.draining ? "draining" : "online");
-    // It may have been lost meanwhile, and shown offline before this was written.
+    // The connection may have closed meanwhile, and been marked offline before this write.
     if (this.closed) return this.disconnected();
     await this.#repeatOrders(runner);
   }

@@ -26,7 +26,7 @@ function userIdOf(principal: Principal): string | null {
   return principal.kind === "user" ? principal.userId : null;
 }
 
-/** What the connected runners can ask; usable when any of them can. */
+/** Models of the connected runners; usable when any runner can use them. */
 export async function listModelOffers(reader: Reader, principal: Principal): Promise<ModelOffer[]> {
   const rows = await listRunners(reader, principal.orgId);
   const offers = new Map<string, ModelOffer>();
@@ -83,7 +83,7 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       });
     },
 
-    /** What can be run now, or could be if its runner were here. */
+    /** Runtimes that can be run now, or could be if their runner were connected. */
     async runtimes(
       principal: Principal,
     ): Promise<{ name: string; available: boolean; reason: string | null }[]> {

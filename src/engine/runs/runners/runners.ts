@@ -34,7 +34,7 @@ export interface Registration extends Claimant {
   holding: readonly RunRef[];
   /** False while it does not know its models yet. */
   ready: boolean;
-  /** Whether a connection of that boot is open on this server now. */
+  /** True while a connection of that boot is open on this server. */
   isConnected(runnerId: string, bootId: string): Promise<boolean>;
   /** Called before anything is changed, when no living connection is in the way. */
   accepted(runnerId: string): void;

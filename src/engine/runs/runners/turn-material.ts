@@ -1,4 +1,4 @@
-/** What a runner asks for to work a turn, or is given with it: earlier entries, its brief, and blobs. */
+/** Material of a turn, requested by its runner or sent along: earlier entries, the brief, and blobs. */
 import { createHash } from "node:crypto";
 import { setImmediate as loopTurns } from "node:timers/promises";
 import type { Reader } from "#base/store/index.ts";
@@ -86,13 +86,13 @@ function historyItem(row: EventRow): HistoryItem {
   };
 }
 
-/** Of features. */
+/** Functions of features that provide an agent's material. */
 export interface Briefing {
   briefers: readonly Briefer[];
   registrars: readonly Registrar[];
 }
 
-/** What all features together give an agent to read. */
+/** Merges the briefs of all features. */
 export function readBrief(
   engine: Engine,
   { briefers, registrars }: Briefing,
@@ -143,7 +143,7 @@ async function registerOf(
   return parts.length === 0 ? null : parts.join("\n\n");
 }
 
-/** What the turn would ask for first. The rows are as they stand after its claim. */
+/** Reads the answers to the first questions of a turn. The rows are as they stand after its claim. */
 export async function readMaterial(
   reader: Reader,
   { briefers, registrars }: Briefing,
@@ -167,7 +167,8 @@ export async function readMaterial(
   if (!needs.brief) return material;
   const brief = await briefOf(reader, briefers, session, prompt);
   if (charsOfBrief(brief) > MAX_GIVEN_CHARS) return material;
-  // Where nothing is summed up or hidden, nobody needs the register, and it is the dearest part.
+  // Without a summary or hidden entries nobody needs the register, which is the most expensive
+  // part.
   const isShort = history === null || (history.summary === null && !history.more);
   const register = isShort
     ? {}
@@ -210,7 +211,7 @@ export async function fetchBlob(
   };
 }
 
-/** Of these sessions, which rest and which are gone for good; the others are at work or may be. */
+/** Sorts out which of these sessions are resting and which are gone for good; others may be at work. */
 export function whatBecameOf(
   engine: Engine,
   { id: runnerId, org_id: orgId }: RunnerRow,

@@ -19,7 +19,7 @@ interface Bindable {
   bind(dialect: string, params: unknown): { sql: string; parameters: readonly unknown[] };
 }
 
-/** How SQLite would find the rows of the one statement that is read with. */
+/** Query plan of SQLite for the one statement that `read` runs. */
 async function planOf(read: (reader: Reader) => Promise<unknown>): Promise<string> {
   let asked = { sql: "", parameters: [] as readonly unknown[] };
   const note = async (statement: Bindable, params: unknown) => {

@@ -13,7 +13,7 @@ import { isOrchestrator } from "#protocol/sessions.ts";
 import { listAwakeInOrg, listAwakeOf, lockCeilings, lockIdle } from "./ceiling-queries.ts";
 import { setLifecycle } from "./set-lifecycle.ts";
 
-/** Of the sessions that could be put to sleep, as many are looked at. */
+/** Limit of the sessions looked at when one must be put to sleep. */
 const MAX_LOOKED_AT = 10;
 const MADE_ROOM = "made_room";
 
@@ -66,7 +66,7 @@ async function makeRoom(
   if (ownerId === null) return false;
   const wanted = { orgId, ownerId, limit: MAX_LOOKED_AT };
   for (const id of await lockIdle(work.tx, wanted, { withChildren })) {
-    // What this command has in hand is not idle, whatever the database says.
+    // A session that this command holds is not idle, whatever the database says.
     if (work.known(id)) continue;
     const session = await work.session(id);
     if (session?.row.lifecycle !== "active") continue;
@@ -80,7 +80,7 @@ async function makeRoom(
 function sayAsleep(work: Work, session: SessionWriter, limit: number): void {
   session.record({
     type: "notice",
-    // Of no thread: people read it, the agent is not told.
+    // Without a thread: people read the entry, the agent is not notified.
     thread: null,
     entryId: work.ids.mint("ent"),
     kind: "notice",

@@ -98,7 +98,7 @@ export async function endSession(
       "A turn is running. Stop it first, or use force to stop it now.",
     );
   }
-  // What is collected has no turn yet, and nothing wakes a session but the next prompt.
+  // Collected prompts have no turn yet, and only the next prompt would wake the session.
   if (to === "hibernated" && session.row.waiting > 0) {
     throw new Refusal(
       "conflict",

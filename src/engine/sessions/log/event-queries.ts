@@ -197,7 +197,7 @@ const selectLastEntry = prepare<{ sessionId: string }, EventRow>((db, p) =>
     .orderBy("seq", "desc")
     .limit(1),
 );
-/** What a session said or did last. */
+/** Last entry of a session. */
 export function findLastEntry(reader: Reader, sessionId: string): Promise<EventRow | undefined> {
   return reader.first(selectLastEntry, { sessionId });
 }

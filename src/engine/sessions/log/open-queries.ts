@@ -49,7 +49,7 @@ const selectOfUser = prepare<
     .where("expires_at", ">", p("now"))
     .orderBy("expires_at"),
 );
-/** What is open to this person now, by session. */
+/** Sessions that are open to this person now. */
 export async function listOpenTo(
   reader: Reader,
   userId: string,

@@ -173,7 +173,7 @@ async function blankCall(work: Work, promptId: string, callId: string): Promise<
   await forgetToolResult(work.tx, promptId, callId);
   const gate = await findGateByCall(work.tx, promptId, callId);
   if (!gate) return;
-  // What it shows is what will be performed.
+  // A pending gate shows what will be performed, so it must stay as it is.
   if (gate.state === "pending") throw busy("An approval of this call waits. Decide it first.");
   const decision = gate.decision === null ? null : (JSON.parse(gate.decision) as GateDecision);
   if (decision?.promptId !== undefined)

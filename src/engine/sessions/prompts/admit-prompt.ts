@@ -78,7 +78,7 @@ export interface NewPrompt {
   isGuest?: boolean;
   /** Sent by the person who may answer this session's questions: it answers one that is open. */
   mayAnswer?: boolean;
-  /** How long ago it was written: it answers no question that was asked since. */
+  /** Age of the prompt: it answers no question that was asked after it was written. */
   writtenMsAgo?: number;
 }
 
@@ -249,7 +249,7 @@ async function wakeOrRefuse(work: Work, session: SessionWriter, by: Author["kind
   const refusal = await refusesToWake(work, session, by);
   // Whoever keeps it has brought it back.
   if ((row.lifecycle as Lifecycle) === "active") return;
-  // What the system sends waits in the queue until the session is taken up again.
+  // Prompts of the system wait in the queue until the session is active again.
   if (by === "system" && (row.lifecycle === "archived" || (isAsleep && refusal))) return;
   if (refusal) throw refusal;
   if (isAsleep) {
@@ -301,7 +301,7 @@ async function decide(
   const { row } = session;
   const mode = input.mode ?? row.queue_mode;
   const waiting = row.waiting === 0 ? 0 : await countWaiting(work.tx, row.id, input.thread);
-  // What follows from something that has happened is never refused: that would undo what happened.
+  // A prompt that follows from an event is never refused: a refusal would undo the event.
   const counted = input.causeKey === null ? waiting : 0;
   const collecting = waiting === 0 ? [] : await listCollecting(work.tx, row.id, input.thread);
   const wantsCut = mode === "steer" || mode === "interrupt";
@@ -388,7 +388,7 @@ async function keepAttachments(
   return kept;
 }
 
-/** What makes two prompts the same: their words, their place and what is attached. */
+/** Hash of what makes two prompts the same: content, thread, mode and attachments. */
 function hashOf(input: NewPrompt): string {
   const hash = createHash("sha256").update(
     JSON.stringify([input.content, input.thread, input.mode ?? null]),

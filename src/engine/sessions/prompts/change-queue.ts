@@ -1,4 +1,4 @@
-/** What people may do to a prompt that still waits: withdraw it, edit it, send it now. */
+/** Changes to a prompt that still waits: withdraw it, edit it, send it now. */
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import { deleteRun, listLiveRuns } from "#engine/runs/queries.ts";
 import type { PromptRow, RunRow } from "#engine/schema.ts";

@@ -62,7 +62,7 @@ function mergedPrompt(
   last: PromptRow,
   held: readonly PromptRow[],
 ): PromptRow {
-  // What an agent said does not become a person's by standing beside it.
+  // Merging must not turn an agent's words into a person's.
   const from = held.find(({ author_kind }) => author_kind !== "user") ?? first;
   return {
     ...first,

@@ -258,7 +258,7 @@ const countBefore = prepare<{ sessionId: string; rank: number; position: number 
         ]),
       ),
 );
-/** How many run before this one. */
+/** Counts the prompts that run before this one. */
 export async function countAhead(reader: Reader, row: PromptRow): Promise<number> {
   const { session_id: sessionId, rank, position } = row;
   return (await reader.first(countBefore, { sessionId, rank, position }))?.n ?? 0;

@@ -55,7 +55,7 @@ export function decideArrival(queue: QueueState, arrival: Arrival): QueueDecisio
   const wantsCut = arrival.mode === "steer" || arrival.mode === "interrupt";
   const mayCut = live !== null && (arrival.mayCutAnyone || arrival.authorKey === live.authorKey);
   if (!wantsCut || !mayCut) {
-    // What was said before must not be overtaken by what is said now.
+    // A new prompt must not overtake earlier ones that are still collected.
     const flushBuffer = queue.collectingSince !== null;
     return { kind: "queue", rank: RANK_NORMAL, flushBuffer, cut: null, putBackUnclaimed: false };
   }

@@ -84,7 +84,7 @@ interface Around {
   runners: readonly RunnerStanding[];
 }
 
-/** What explains why the prompts of a session wait, read once for all of them. */
+/** Reads what explains why the prompts of a session wait, once for all of them. */
 async function lookAround(reader: Reader, sessionId: string, orgId: string): Promise<Around> {
   const live = await listLiveRuns(reader, sessionId);
   const needsRunners = live.some((run) => run.state === "pending" || run.runner_id !== null);

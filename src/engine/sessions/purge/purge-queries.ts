@@ -35,7 +35,7 @@ const selectPurgeable = prepare<
       ]),
     )
     .where("run_state", "is", null)
-    // What an orchestrator knows is kept until its person is gone.
+    // The knowledge of an orchestrator is kept until its person is gone.
     .where("kind", "in", ["task", "review"])
     .orderBy("archived_at")
     .orderBy("id")

@@ -26,7 +26,7 @@ const BATCH = 20;
 /** Rows of one step where nothing is measured. */
 const FEW_ROWS = 50;
 const START: PurgePlace = { at: 0, id: "" };
-/** How soon a session is tried again that could not be removed. */
+/** Delay before the removal of a session is tried again after a failure. */
 const FAILED_AGAIN_MS = 10 * 60_000;
 
 export interface Purger {

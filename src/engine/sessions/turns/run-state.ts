@@ -1,4 +1,4 @@
-/** What a session shows of its runs, after one of them has changed. */
+/** Updates the run state that a session shows, after one of its runs has changed. */
 import { listLiveRuns } from "#engine/runs/queries.ts";
 import type { RunRow } from "#engine/schema.ts";
 import { showLiveRuns } from "#engine/transitions/session-transitions.ts";

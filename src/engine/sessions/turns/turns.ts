@@ -1,8 +1,8 @@
 /**
- * Where turns begin and end. `pump` gives the next prompt its run when nothing stands in its way;
- * it is called by every command that may have freed a place, in the same transaction, and calling it
- * once too often does nothing. `settleRun` and `settlePrompt` end a prompt: exactly one outcome, and
- * in the same transaction every consequence inside the database.
+ * Begin and end of turns. `pump` gives the next prompt its run when nothing stands in its way;
+ * every command that may have freed a place calls it in the same transaction, and calling it once
+ * too often does nothing. `settleRun` and `settlePrompt` end a prompt: exactly one outcome, and in
+ * the same transaction every consequence inside the database.
  */
 import { cleanText } from "#base/text/clean-text.ts";
 import { withdrawGates } from "#engine/gates/gates.ts";
@@ -105,7 +105,7 @@ function newRun(
   folder: Demands,
 ): RunRow {
   const options = parseRunOptions(prompt.run_options);
-  // What the session was started with holds for its later prompts; a run may ask for more.
+  // The requirements of the session's first run hold for later prompts; a run may require more.
   const demands = { ...folder, ...sessionDemands(session), ...options.demands };
   const requirements: RunRequirements = {
     orgId: session.org_id,
@@ -293,5 +293,5 @@ export function added(sum: number, more: number): number {
   return Math.min(sum + counted, Number.MAX_SAFE_INTEGER);
 }
 
-/** What a runner sends may hold what a database cannot. */
+/** Output of a runner may hold characters that a database cannot store. */
 const clean = (text: string | undefined) => (text === undefined ? null : cleanText(text));

@@ -9,7 +9,7 @@ import { isoTime } from "../log/event-view.ts";
 
 export interface RunSurroundings {
   run: RunRow | undefined;
-  /** How the connected runners meet its run. */
+  /** Match of the connected runners with the prompt's run. */
   runners: RunnerMatch;
   /** When another runner may take its run, because the one that holds it is away; null when it is here. */
   takeoverAt: number | null;
@@ -17,7 +17,7 @@ export interface RunSurroundings {
 }
 
 export interface PromptSurroundings extends RunSurroundings {
-  /** How many prompts run before it. */
+  /** Number of prompts that run before this one. */
   ahead: number;
   sessionBusy: boolean;
   /** The turn before it waits for somebody's answer. */
@@ -192,7 +192,7 @@ function wordsFor(
 function pauseOf(run: RunRow | undefined): { message: string; until: string | null } | undefined {
   if (!run || run.pause === null) return undefined;
   const { code, message } = JSON.parse(run.pause) as { code: string; message: string };
-  // It goes on as soon as there is a sandbox, or room; the pause ends only to look again.
+  // The run continues as soon as there is a sandbox, or room; the pause ends only to look again.
   const isOpenEnded = code === SANDBOX_UNAVAILABLE || code === DISK_LOW;
   return { message, until: isOpenEnded ? null : isoTime(run.available_at) };
 }

@@ -15,7 +15,7 @@ type Perform = (call: Call) => Answer;
 interface Played {
   messages: ModelMessage[];
   calls: Call[];
-  /** What was said in each step. */
+  /** Text of the model in each step. */
   said: string[];
 }
 

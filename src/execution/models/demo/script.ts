@@ -1,6 +1,6 @@
 /**
- * What the demo model can play. A script looks at a conversation and says the next step; all it
- * knows is what stands there, so it goes on correctly from any point, also after a restart.
+ * Scripts of the demo model. A script looks at a conversation and returns the next step. It knows
+ * only that conversation, so it continues correctly from any point, also after a restart.
  */
 import type { ModelMessage, ModelRequest, UserPart } from "../model.ts";
 
@@ -22,14 +22,14 @@ export interface MadeCall extends ToolCallStep {
   result: { text: string; isError: boolean } | null;
 }
 
-/** What was asked in one turn, and what was called to answer it. */
+/** Prompt of one turn, and the calls made to answer it. */
 export interface Exchange {
   said: string;
   calls: readonly MadeCall[];
 }
 
 export interface Scene {
-  /** What the person said last; of a very long text the beginning, which is what is searched for words. */
+  /** Last prompt of the person; of a very long text the beginning, which is searched for words. */
   said: string;
   saidWhole: string;
   /** The calls of this turn, in order. */
@@ -42,7 +42,7 @@ export interface Scene {
   isFirstAnswer: boolean;
   /** The names of the tools on offer. */
   tools: ReadonlySet<string>;
-  /** What the model was told first. */
+  /** System prompt. */
   system: string;
 }
 
@@ -180,7 +180,7 @@ export function withoutTool(tool: string): string {
   return `For this I would use the tool \`${tool}\`, but it is not offered in this session, so I cannot play it here.`;
 }
 
-/** What a tool said, cut to what fits into an answer. */
+/** Excerpt of a tool's output that fits into an answer. */
 export function excerpt(text: string, maxLines = 15, maxChars = 1200): string {
   const lines = text.trim().split("\n");
   const shown = lines.slice(0, maxLines).join("\n").slice(0, maxChars);

@@ -11,7 +11,7 @@ type Part = LanguageModelV4StreamPart;
 
 interface Block {
   type: "text" | "reasoning" | "call";
-  /** Of a call: the provider's id, the tool, and the input as far as it was written. */
+  /** Provider's id, tool and input so far, for a call. */
   callId: string;
   tool: string;
   input: string;

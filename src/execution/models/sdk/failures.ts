@@ -1,6 +1,6 @@
 /**
- * What went wrong with a provider, as one of our codes. All that is known about an error is
- * gathered first (status, headers, the provider's words for it), then judged in one place.
+ * Maps failures of a provider to our codes. All facts about an error are gathered first (status,
+ * headers, the provider's words), then judged in one place.
  */
 import { FROM_PROVIDER_HEADER } from "#protocol/models.ts";
 import { type ModelFailure, TURN_OVER } from "../model.ts";
@@ -25,7 +25,7 @@ export class WireFault extends Error {
 }
 
 export interface FailureContext {
-  /** How people know the provider. */
+  /** Name of the provider for people. */
   provider: string;
   model: string;
   secrets: readonly string[];
@@ -97,7 +97,10 @@ function codeOf(known: Known, waitMs: number | undefined, context: FailureContex
   return "model_request_invalid";
 }
 
-/** What the provider's words say more exactly than its status, which may even be one of success. */
+/**
+ * Code from the provider's words, which are more exact than its status; the status may even be one
+ * of success.
+ */
 function codeOfWords({ status, kind, text }: Known, waitMs: number | undefined): string | null {
   if (/insufficient_quota|billing_error|insufficient_credits/.test(kind))
     return "model_quota_exhausted";

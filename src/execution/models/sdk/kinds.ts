@@ -44,7 +44,7 @@ export function providerOptions(kind: ProviderKind, wish: OptionsWish): SharedV4
     return { anthropic: { thinking: { type: "adaptive", display: "summarized" } } };
   }
   if (kind === "openai-compatible") return {};
-  // What was said is kept in our own log only; reasoning comes back encrypted instead.
+  // The conversation is kept in our own log only; reasoning comes back encrypted instead.
   const openai = { store: false, promptCacheKey: cacheKeyOf(wish.cacheKey) };
   if (kind === "openai-chat") return { openai };
   const reasons = wish.wantsSummaries && OPENAI_REASONING.test(wish.model);

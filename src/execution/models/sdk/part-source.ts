@@ -1,7 +1,7 @@
 /**
- * Where the parts of an answer come from. The SDK writes every request. It also reads the answers,
+ * Source of the parts of an answer. The SDK writes every request. It also reads the answers,
  * through half a dozen web streams and a schema for each event; answers in a format that is common
- * and simple are read here instead, for less than half of the time.
+ * and simple are read here instead, in less than half of the time.
  */
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { AnthropicEvents } from "./anthropic-events.ts";
@@ -15,7 +15,7 @@ export type MakeLanguageModel = (fetch: Fetch) => LanguageModelV4;
 export type Call = Parameters<LanguageModelV4["doStream"]>[0];
 
 export interface PartSource {
-  /** What has come since; null at the end. */
+  /** Parts that have arrived since the last call; null at the end. */
   next(): Promise<LanguageModelV4StreamPart[] | null>;
   cancel(): Promise<void>;
 }

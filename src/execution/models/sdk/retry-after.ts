@@ -6,7 +6,7 @@ const MAX_MS = 31 * 24 * 3_600_000;
 const ANTHROPIC_LIMITS = ["requests", "tokens", "input-tokens", "output-tokens", "unified"];
 const OPENAI_LIMITS = ["-requests", "-tokens", ""];
 
-/** How long to wait from now; undefined when the provider does not say. Names of headers are lower case. */
+/** Delay from now; undefined when the provider gives none. Names of headers are lower case. */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const asked = readMilliseconds(headers["retry-after-ms"]) ?? readRetryAfter(headers, nowMs);
   const waitMs = asked ?? limitsResetMs(headers, nowMs);

@@ -18,7 +18,7 @@ export interface SdkProviderOptions {
   apiKey?: string | undefined;
   /** For `anthropic`: sent as a bearer token instead of a key. */
   authToken?: string | undefined;
-  /** It is reached through the server's model gateway, with the token of the run instead of a key. */
+  /** Uses the server's model gateway, with the token of the run instead of a key. */
   viaServer?: boolean | undefined;
   fetch?: Fetch | undefined;
   idleTimeoutMs?: number | undefined;

@@ -14,7 +14,7 @@ export const IDLE_TIMEOUT_MS = 120_000;
 
 export interface SdkStreamOptions {
   target: Target;
-  /** How people know the provider. */
+  /** Name of the provider for people. */
   title: string;
   fetch: Fetch;
   /** Never shown, whatever the provider says. */

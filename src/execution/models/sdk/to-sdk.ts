@@ -25,7 +25,7 @@ import type {
 } from "../model.ts";
 import { CACHE_BREAKPOINT, outputTokens, type ProviderKind, providerOptions } from "./kinds.ts";
 
-/** Who wrote a part; kept beside the provider's own fields in its `meta`. */
+/** Model that wrote a part; kept beside the provider's own fields in its `meta`. */
 export interface Author {
   provider: string;
   model: string;
@@ -128,7 +128,7 @@ function toAssistantPart(part: AssistantPart, target: Target): SdkAssistantPart[
   ];
 }
 
-/** What the provider said about a part, if this same model wrote it. */
+/** Provider metadata of a part, if this same model wrote it. */
 function ownMeta(meta: ProviderMeta | undefined, target: Author): SharedV4ProviderOptions | null {
   if (!meta) return null;
   const { [AUTHOR]: author, ...fields } = meta as Record<string, Partial<Author>>;

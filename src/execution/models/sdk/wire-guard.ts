@@ -40,7 +40,7 @@ const CLOSED = new Error("closed");
 export class WireGuard {
   /** True once an answer with a status of success has begun. */
   hasBegun = false;
-  /** What was noticed here; says more than the error that comes out at the other end. */
+  /** Fault noticed here; more exact than the error that the SDK throws. */
   fault: WireFault | null = null;
   readonly #options: WireOptions;
   readonly #gone = new AbortController();
@@ -111,7 +111,7 @@ export class WireGuard {
     if (!response.ok) return { response, refusal: body ? await readStart(body) : "", chunks: null };
     this.hasBegun = true;
     const type = headers.get("content-type") ?? "";
-    // Where a stream of events was asked for, this is an error with the wrong status.
+    // The request asked for a stream of events, so this is an error with the wrong status.
     if (/application\/json|text\/html/.test(type)) {
       const text = body ? await readStart(body) : "";
       this.fault = new ErrorBody(text, Object.fromEntries(headers));

@@ -36,7 +36,7 @@ export interface AgentLaunch {
 export interface AcpRuntimeOptions {
   preset: AgentPreset;
   place(turn: Turn): AgentLaunch | Promise<AgentLaunch>;
-  /** Where the agent gets the tools of its session, if the program can speak to it. */
+  /** Server that offers the session's tools, if the agent program can speak to it. */
   serverUrl?: string;
   onPermission?: AskPermission;
   clock?: Clock;

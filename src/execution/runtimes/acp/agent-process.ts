@@ -19,7 +19,7 @@ const STDERR_CHARS = 2000;
 const LAST_WORDS_MS = 100;
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
-/** Who hears what the agent says; a turn takes this place while it is worked. */
+/** Receives the agent's updates and requests; a turn is the listener while it is worked on. */
 export interface AgentListener {
   update(notification: SessionNotification): void;
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;

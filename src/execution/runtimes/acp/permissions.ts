@@ -11,7 +11,7 @@ export interface PermissionQuestion {
   title: string;
   kind: string | null;
   input: unknown;
-  /** What the agent offers to be told. */
+  /** Decisions that the agent offers to choose from. */
   decisions: Decision[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the ACP runtime has to know about an agent program. A new agent that speaks the protocol is
- * one more of these and no code.
+ * Facts that the ACP runtime needs about an agent program. A new agent that speaks the protocol is
+ * one more preset and no code.
  */
 export interface AgentPreset {
   /** The runtime's name. */

@@ -1,4 +1,4 @@
-/** How a turn is put to an agent that does not know, or only half knows, what went before. */
+/** Prompt of a turn for an agent that does not know, or only half knows, what went before. */
 
 import { authorWords, withAuthor } from "#execution/runtimes/prompt-author.ts";
 import { INTERRUPTED, type Turn } from "#execution/runtimes/runtime.ts";

@@ -69,7 +69,7 @@ export class UpdateJournal {
     return call;
   }
 
-  /** What is still unwritten when the turn ends. */
+  /** Items that are still unwritten when the turn ends. */
   end(isCut: boolean): JournalItem[] {
     const open = this.#open;
     this.#open = null;

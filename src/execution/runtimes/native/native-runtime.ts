@@ -98,7 +98,7 @@ async function runTurn(options: NativeParts, turn: Turn): Promise<TurnEnd> {
   }
 }
 
-/** What git or a server said about a failure stands in its message. */
+/** Messages of failures quote git or a server, which may have echoed secrets. */
 function withoutSecrets(end: TurnEnd, { redact }: GrowingRedactor): TurnEnd {
   if (end.outcome === "parked" || !end.error) return end;
   return { ...end, error: { ...end.error, message: redact(end.error.message) } };

@@ -12,7 +12,7 @@ export type ScriptedPart =
   | { text: string }
   | { reasoning: string }
   | { call: string; input: unknown; id?: string }
-  /** What is not JSON. */
+  /** A call whose input is not JSON. */
   | { call: string; inputText: string; id?: string };
 
 export type ScriptedReply = ScriptedPart[] | { failure: ModelFailure } | "hang";

@@ -14,7 +14,7 @@ const SHOWN_BYTES = 2_000;
 
 export interface SetUpCommand {
   command: string;
-  /** What the command says is shown, so secrets are taken out of it first. */
+  /** Removes secrets from the output of the command, which is shown. */
   redact: Redactor;
 }
 

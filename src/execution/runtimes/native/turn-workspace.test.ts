@@ -133,7 +133,7 @@ describe("what a turn has changed", () => {
     const turn = new FakeTurn({ repository: { kind: "path", path: "/r" } });
     const end = await work(turn, [{ call: "read", input: { path: "b.txt" } }]);
     expect(fake.acts).toEqual(["open", "mark"]);
-    // What it said comes with the settlement.
+    // The model's text comes with the settlement.
     expect(end.items?.map(({ type }) => type)).toEqual(["message", "model_call"]);
   });
 });

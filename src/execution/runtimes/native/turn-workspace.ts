@@ -16,7 +16,7 @@ import type { Turn } from "../runtime.ts";
 import { isReadOnly, mayHaveChanged } from "./calls/calls.ts";
 import { type SetUpCommand, setUp } from "./set-up.ts";
 
-/** What a browser can show, by the end of the name. */
+/** Media types that a browser can show, by file extension. */
 const SHOWN_TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   htm: "text/html; charset=utf-8",
@@ -52,14 +52,14 @@ export class TurnWorkspace {
     this.#redactor = redactor;
   }
 
-  /** What the session works on, if that is a repository. */
+  /** Repository of the session, if it works on one. */
   get repository(): SessionRepository | undefined {
     const { repository, mayUsePath, branch, projectDir } = this.#turn.assignment;
     if (repository === null || projectDir !== null) return undefined;
     return { address: repository, mayUsePath, branch, access: () => this.#access() };
   }
 
-  /** What opens it is a secret from here on, in everything this runner shows. */
+  /** Treats the credential as a secret from here on, in everything this runner shows. */
   async #access(): Promise<RepositoryAccess | null> {
     const access = await this.#turn.repository();
     if (access?.credential) this.#redactor.add([access.credential.password]);
@@ -199,7 +199,7 @@ export class TurnWorkspace {
     return mayHaveChanged(journaled) && this.#workspaces.holds(assignment.sessionId);
   }
 
-  /** What the turn has changed so far, for the journal; nothing when that is no file. */
+  /** Changes of the turn so far, for the journal; empty when no file has changed. */
   async changes(): Promise<JournalItem[]> {
     if (!this.mayHaveChanged) return [];
     try {

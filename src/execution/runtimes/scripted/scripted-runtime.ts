@@ -16,7 +16,7 @@ import { parseScript, ScriptError, type Step } from "./script.ts";
 
 export interface ScriptedRuntimeOptions {
   clock?: Clock;
-  /** What `crash` does. Without it there is no such step: whoever may prompt must not end a runner. */
+  /** Action of the `crash` step. Without it the step does not exist: a prompt must not end a runner. */
   crash?: () => void;
 }
 
@@ -68,7 +68,8 @@ async function playSteps(stage: Stage, steps: Step[]): Promise<TurnEnd> {
   let result = lastText(turn.journaled);
   let items: JournalItem[] = [];
   for (const step of steps) {
-    // What the step before left is durable before this one acts; what the last one leaves travels with the end.
+    // Items of the previous step are durable before this one acts; those of the last step travel
+    // with the end.
     if (items.length > 0) await turn.append(...items);
     items = [];
     if (turn.signal.aborted) return { outcome: "aborted" };

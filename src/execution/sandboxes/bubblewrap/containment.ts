@@ -78,6 +78,6 @@ function tryKill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // The process has ended already.
   }
 }

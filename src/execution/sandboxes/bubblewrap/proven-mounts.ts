@@ -18,7 +18,7 @@ done
 shift
 exec "$@"`;
 
-/** What stands before a command's own words; nothing where nothing is to be proven. */
+/** Words that go before a command's own; none when there is nothing to prove. */
 export function buildProof({ workspaceIdentity, readOnly = [] }: SandboxSpec): string[] {
   const mounts = [{ to: WORKSPACE_PATH, identity: workspaceIdentity }, ...readOnly];
   const pairs = mounts.flatMap(({ to, identity }) => (identity ? [to, identity] : []));

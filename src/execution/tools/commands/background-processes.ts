@@ -1,6 +1,6 @@
 /**
- * What sessions have running in the background. It lives in memory, because processes do not outlive
- * their runner either. Of each, the output since the last look is kept, at most its last piece.
+ * Background processes of sessions. They are kept in memory, because processes do not outlive their
+ * runner either. The output since the last look is kept for each, at most its last piece.
  */
 import type { CommandEnd, SandboxProcess } from "#execution/sandboxes/sandbox.ts";
 import { TailBuffer } from "../output/output-buffer.ts";
@@ -35,7 +35,7 @@ interface SessionProcesses {
 /** A process that ran when its session went to sleep, and was ended for that reason. */
 export interface EndedBySleep {
   readonly id: string;
-  /** How it begins. */
+  /** Beginning of the command. */
   readonly command: string;
 }
 

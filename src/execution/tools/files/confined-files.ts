@@ -83,7 +83,7 @@ export class ConfinedFiles {
     this.#room = room;
   }
 
-  /** Where a path lies, by its letters alone. Refuses what is outside of every root. */
+  /** Resolves a path by its text alone. Refuses a path outside of every root. */
   locate(path: string): Place {
     const inside = this.#roots.map((root) => root.inside);
     const found = locatePath(inside, path);
@@ -236,7 +236,7 @@ export function enterFolder(folder: Folder, name: string): Promise<Folder> {
   return openFolder(childPath(folder, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-/** Where the machine finds a child of an open folder, whatever its path has become. */
+/** Path to a child of an open folder for the machine, whatever the folder's own path has become. */
 export function childPath(folder: Folder, name: string): string {
   return `${selfPath(folder)}/${name}`;
 }
@@ -260,7 +260,7 @@ async function openFolder(path: string, flags: number): Promise<Folder> {
   return { handle: await open(path, flags), path };
 }
 
-/** What was opened is asked about, not its path: that could change in between. */
+/** Checks the opened folder rather than its path, which could change in between. */
 async function openRoot({ folder: path, held }: Root): Promise<Folder> {
   held?.check();
   const folder = await openFolder(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);

@@ -20,7 +20,7 @@ export interface Spill {
 export interface OutputBufferOptions {
   headBytes?: number;
   tailBytes?: number;
-  /** What goes to the file; beyond it bytes are only counted. */
+  /** Limit of the file; bytes beyond it are only counted. */
   spillBytes?: number;
   /** Makes the file, when it is needed. Null: there is none, and the middle is lost. */
   openSpill?: () => Promise<Spill | null>;

@@ -15,7 +15,7 @@ const REPLACEMENT = "[secret]";
 const SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?!-----END )[\s\S])*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
   /\bsk-(?=[\w-]{0,80}\d)[\w-]{20,}/g,
-  // Of every kind that there is or will be.
+  // Tokens of every kind, also of kinds to come.
   /\bmst_[a-z]{2,10}_[\w-]{32}/g,
   /\bmrt_run_\w{1,100}\.\d{1,15}\.[\w-]{43}/g,
   /\bgh[pousr]_\w{20,}/g,

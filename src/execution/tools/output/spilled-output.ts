@@ -18,7 +18,7 @@ import type { ToolContext, ToolOutcome } from "../tool.ts";
 import { type BufferedOutput, OutputBuffer, type Spill } from "./output-buffer.ts";
 
 const FOLDER = "muster-output";
-/** Of earlier output. The next may be 64 MB, which makes a quarter of a gigabyte. */
+/** Limit of earlier output. The next may be 64 MB, which makes a quarter of a gigabyte. */
 const KEPT_BYTES = 192 * 1024 ** 2;
 const MAX_LISTED = 5000;
 const BLOCK_BYTES = 512;

@@ -33,7 +33,7 @@ export class GlobPattern {
   private constructor(patterns: readonly string[]) {
     this.#alternatives = patterns.map((pattern) => {
       const parts = pattern.split("/").filter((part) => part !== "" && part !== ".");
-      // What is below a folder is not the folder itself.
+      // A trailing `**` matches the contents of a folder, not the folder itself.
       if (parts.at(-1) === "**") parts.push("*");
       return parts.map((part) => (part === "**" ? null : tokenize(part)));
     });

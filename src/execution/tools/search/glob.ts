@@ -116,7 +116,7 @@ class Walk {
   }
 }
 
-/** What vanished, became a link or may not be read is passed by. */
+/** Skips a file that vanished, became a link or may not be read. */
 function noneIfGone(error: unknown): null {
   if (["ENOENT", "ELOOP", "ENOTDIR", "EACCES"].includes(errnoOf(error) ?? "")) return null;
   throw error;

@@ -108,7 +108,7 @@ function includesOf(glob: string): string[] {
 /** True if a found file matches the glob, its folders included; ripgrep has checked already. */
 function fileFilter({ glob, path = "" }: GrepInput, shown: string): (path: string) => boolean {
   const fits = globFilter(glob, shown);
-  // What policy asks about when it is named must not be found by the way.
+  // A search must not find by the way a file that policy asks about when it is named.
   const wantsSecrets = isSecretPath(path) || isSecretPath(glob ?? "");
   return (found) => fits(found) && (wantsSecrets || !isSecretPath(found));
 }

@@ -18,7 +18,7 @@ interface Element {
 interface Conversion {
   html: string;
   baseUrl: string;
-  /** Where the thread finds the package: its own code has no place of its own to look from. */
+  /** Path of the package for the thread: its code is a string and cannot resolve imports. */
   turndownPath: string;
 }
 

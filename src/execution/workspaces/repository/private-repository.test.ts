@@ -304,7 +304,7 @@ git update-ref -- 'refs/heads/--upload-pack=x' HEAD; rm -f RAN`,
         new Set([`/acme/hostile-${name}.git`]),
       );
       expect(filesWith(folder, forms(TOKEN))).toBe("");
-      // What was planted does work, for who trusts it.
+      // The planted configuration does work, for a git that trusts it.
       await sh(workspace, "git status");
       expect(existsSync(mark)).toBe(true);
     });

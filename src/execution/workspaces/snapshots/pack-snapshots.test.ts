@@ -159,7 +159,7 @@ describe("packing the record of a workspace", () => {
     const marking = place.keep.mark("next").then(() => order.push("marked"));
     await Promise.all([packing, marking]);
     expect(order).toEqual(["packed", "marked"]);
-    // It was given up, so all is still loose.
+    // Packing was given up, so all objects are still loose.
     expect(countFiles(place.folder)).toBeGreaterThan(400);
     await expectWholeHistory(place, TURNS);
   }, 120_000);

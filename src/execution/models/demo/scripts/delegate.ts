@@ -52,7 +52,7 @@ export const delegate: Script = {
 interface Given {
   sessionId: string;
   title: string;
-  /** What came back; undefined while it is at work. */
+  /** Result of the child; undefined while it is at work. */
   report?: string;
 }
 
@@ -62,7 +62,7 @@ interface Told {
   given: Given[];
 }
 
-/** What the person asked for last, whatever else was said since, and how far it has come. */
+/** Progress of the person's last request, whatever else was said since. */
 function storyOf({ said, earlier }: Scene): Told | undefined {
   const turns = [...earlier, { said, calls: [] }];
   const from = turns.findLastIndex((turn) => !IS_NEWS.test(turn.said) && ASKS.test(turn.said));
@@ -132,7 +132,7 @@ function goOn(scene: Scene, story: Told | undefined): Step {
   }
   const words = events.map(({ words: said }) => said).join("\n\n");
   const isOpen = story?.given.some(({ report }) => report === undefined) === true;
-  // What only tells something does not end the waiting for what is still at work.
+  // A notice without a result does not end the wait for children that are still at work.
   if (isOpen && bad.length === 0 && scene.tools.has("wait_for_event"))
     return play(
       {

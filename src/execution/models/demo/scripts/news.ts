@@ -1,15 +1,15 @@
-/** What an orchestrator is told of its children, taken apart: which child, what became of it, what it said. */
+/** Parses an orchestrator's notice of its children: which child, its result, and its words. */
 import { excerpt } from "../script.ts";
 
 export const IS_NEWS = /^\[orchestration\]/;
 
 export interface WorkerEvent {
   sessionId: string;
-  /** What the child said; it stands quoted, so nothing in it passes for an event. */
+  /** Quoted words of the child, so that nothing in them passes for an event. */
   quote: string;
   /** Its turn came to a good end. */
   isDone: boolean;
-  /** It is at work all the same. */
+  /** True when the child is at work all the same. */
   worksOn: boolean;
   /** For the person. */
   words: string;

@@ -73,7 +73,7 @@ const PALETTES = [
   ["#3d1f4e", "#faf5ff", "#f28482"],
 ] as const;
 
-/** What is known of a topic, in sentences. */
+/** Facts about a topic, in sentences. */
 export function factsAbout(topic: string): string[] {
   return contentFor(topic).cards.map(({ title, text }) => `${title}: ${text}`);
 }

@@ -1,4 +1,4 @@
-/** What the demo answers in words alone: a welcome, small questions about Muster, and all the rest. */
+/** Answers of the demo in words alone: a welcome, small questions about Muster, and everything else. */
 import { end, type Scene, type Script } from "../script.ts";
 
 const DELEGATES =
@@ -13,7 +13,7 @@ const OWN_ABILITIES = [
   "- **“What is a session?”**, **“a runner?”**, **“a sandbox?”**: small answers about Muster.",
 ];
 
-/** Who leads others says so first. */
+/** Lists delegation first for agents that can delegate. */
 function abilitiesOf({ tools }: Scene): string {
   return [...(tools.has("spawn_session") ? [DELEGATES] : []), ...OWN_ABILITIES].join("\n");
 }

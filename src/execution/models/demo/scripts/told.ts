@@ -1,6 +1,7 @@
 /**
- * What nobody has said to the demo: letters, and news of the task board. It says that it has read them;
- * it writes to nobody and does no task, whatever they say.
+ * Answers of the demo to prompts that no person wrote: mailbox messages and notices of the task
+ * board. The demo says that it has read them; it writes to nobody and does no task, whatever they
+ * say.
  */
 import { end, IS_TOLD, type Script } from "../script.ts";
 

@@ -56,7 +56,7 @@ export type NextStep =
   | { do: "answer"; output: string | null; error: string | null }
   | { do: "park" };
 
-/** Whether the machine keeps commands apart now, and the calls that no attempt has begun. */
+/** State of the machine's sandbox, and the calls that no attempt has begun. */
 export interface Circumstances {
   isSandboxed: boolean;
   notBegun: ReadonlySet<string>;
@@ -125,7 +125,7 @@ export interface Resumption {
   answered: PostTool[];
   /** Calls of it that may have been under way when the runner was lost. */
   interrupted: Call[];
-  /** What it said. */
+  /** Text of the last response. */
   said: string;
   /** The final text, when the last response asked for nothing more, or all it asked for is done. */
   finalText: string | null;
@@ -169,8 +169,8 @@ export function resumeFrom(
 }
 
 /**
- * Whether a response whose calls have these results asks for the end of the turn. One whose calls did
- * not all succeed does not: whoever made them must hear of it before anything is waited for.
+ * True when a response whose calls have these results ends the turn. A response with a failed call
+ * does not end it: the model must learn of the failure before it waits for anything.
  */
 export function endsTurn(results: readonly PostTool[]): boolean {
   return results.some((result) => result.endsTurn === true) && results.every(succeeded);

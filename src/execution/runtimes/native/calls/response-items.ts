@@ -46,7 +46,7 @@ export interface ResponseContext {
   ids: CallIds;
   /** Calls beyond this many are not judged, and so never performed. */
   callsPerResponse: number;
-  /** Where a command would run, as seen inside; null at the top of the workspace. */
+  /** Working directory of a command, as seen in the sandbox; null at the top of the workspace. */
   placeOf(tool: string): string | null;
 }
 
@@ -81,7 +81,7 @@ export function responseItems(
 
 export interface CallFacts {
   entryId: string;
-  /** Of a response of the turn itself. */
+  /** Step of the turn; absent for requests beside it. */
   step?: number;
   model: string;
   price: ModelPrice | null;
@@ -112,7 +112,10 @@ function boundedCost(micros: number | null): number | null {
   return micros === null ? null : Math.min(Math.max(0, Math.round(micros) || 0), MAX_MICROS);
 }
 
-/** What is not JSON, or more of it than a frame may hold, stays as the model wrote it: the server judges it invalid, and the model is told. */
+/**
+ * Input that is not JSON, or exceeds what a frame may hold, stays as the model wrote it: the server
+ * judges it invalid, and the model is told.
+ */
 function parseInput(text: string): unknown {
   if (text.trim() === "") return {};
   if (exceededBound(Buffer.from(text), INPUT_BOUNDS)) return text;

@@ -1,7 +1,7 @@
 /**
- * What the model is told of earlier turns. The last exchanges stay verbatim; what is older is summed
- * up at the beginning of a turn, and the summary is kept in the session's log. An exchange is a
- * prompt with everything that followed it.
+ * Earlier turns in the model's context. The last exchanges stay verbatim; older ones are summed up
+ * at the beginning of a turn, and the summary is kept in the session's log. An exchange is a prompt
+ * with everything that followed it.
  */
 import type { HistoryItem } from "#protocol/frames.ts";
 import type { Turn } from "../../runtime.ts";
@@ -13,9 +13,9 @@ const SUM_UP_BEYOND = 60;
 /** Near what common models can read, with room for the turn itself. */
 const MAX_CHARS = 400_000;
 const PAGE = 200;
-/** Of the newest entries, how much is held as it is; what lies before is held shortened. */
+/** Size of the newest entries that are held whole; older entries are held shortened. */
 const HELD_WHOLE_CHARS = 1_500_000;
-/** Of the oldest entries, how much is held: about what one turn can sum up. */
+/** Size of the oldest entries that are held: about what one turn can sum up. */
 const HELD_SHORT_CHARS = 1_500_000;
 
 export interface Exchange {
@@ -25,7 +25,7 @@ export interface Exchange {
 
 /** Entries that were loaded of a thread, from both ends. */
 export interface LoadedHistory {
-  /** Of what is older than all of it. */
+  /** Summary of everything older than these entries. */
   summary: string | null;
   /** As the server says; see `History`. */
   summaryDue?: boolean | undefined;
@@ -36,7 +36,7 @@ export interface LoadedHistory {
   newest: HistoryItem[];
 }
 
-/** What a turn begins with. */
+/** Earlier turns as a turn begins with them. */
 export interface Earlier {
   summary: string | null;
   /** Exchanges that are neither summed up nor given. */
@@ -93,7 +93,7 @@ class Reading {
     this.#oldestChars += sizeOf(item);
   }
 
-  /** What is neither near the one end nor the other must wait for a later turn. */
+  /** Drops entries that are near neither end; a later turn reads them. */
   letGo(): void {
     let count = 0;
     for (const { item } of this.#oldest) {
@@ -153,7 +153,10 @@ export function tooMany(exchanges: readonly Exchange[], maxChars = MAX_CHARS): n
   return exchanges.length - kept;
 }
 
-/** What is to be summed up, what stays, and how many exchanges between them can be neither. */
+/**
+ * Divides the history into what is summed up, what stays, and a count of exchanges that can be
+ * neither.
+ */
 export function divide({ oldest, gap, newest }: LoadedHistory) {
   const exchanges = exchangesOf(gap === 0 ? [...oldest, ...newest] : newest);
   const count = tooMany(exchanges);

@@ -5,7 +5,7 @@
 import type { ModelMessage, UserPart } from "#execution/models/model.ts";
 import type { ImageRef } from "#protocol/events.ts";
 
-/** Of base64, over the whole conversation. */
+/** Limit of base64 characters over the whole conversation. */
 const MAX_IMAGE_CHARS = 8_000_000;
 
 export const IMAGE_BEFORE = "[an image that was shown before]";
@@ -57,7 +57,7 @@ export class ImageBudget {
     this.#unfetched.delete(part);
   }
 
-  /** What is left after the images of this content; 0 once one did not fit, so that none older is kept. */
+  /** Size left after the images of this content; 0 once one did not fit, so that none older is kept. */
   #fit(content: UserPart[], leftChars: number): number {
     let left = leftChars;
     for (const [index, part] of [...content.entries()].reverse()) {

@@ -14,7 +14,7 @@ import { divide, type Earlier, exchangesOf, type LoadedHistory } from "./earlier
 import { lineOf } from "./entry-text.ts";
 import { SUMMARY_PROMPT } from "./system-prompt.ts";
 
-/** What one request reads, the earlier summary included. */
+/** Size of one request, the earlier summary included. */
 const PIECE_CHARS = 300_000;
 /** A model that cannot read even this much cannot do the work. */
 const MIN_PIECE_CHARS = 10_000;
@@ -114,7 +114,7 @@ async function ask(by: Summarizer, summary: string | null, piece: string): Promi
     const { parts, usage, stopReason } = event.response;
     const call = spent(by, usage, Math.round(performance.now() - startedAt));
     const said = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-    // What the model says instead of a summary must not take the place of the conversation.
+    // A refusal or an empty answer must not take the place of the conversation.
     if (stopReason !== "refusal" && said.trim() !== "")
       return { kind: "text", text: said.slice(0, MAX_SUMMARY_CHARS), call };
     await turn.append(call);
