@@ -75,10 +75,10 @@ export const runnerSchema = z
     runtimes: z.array(z.string()),
     capacity: z.number().int(),
     state: z.enum(["online", "draining", "offline"]),
-    /** False while it finds out which models it can use; until then it is given no work. */
+    /** False while the runner finds out which models it can use; until then it gets no work. */
     ready: z.boolean(),
     running: z.number().int(),
-    /** The person whose own machine it is; null when it works for everybody. */
+    /** Owner of the machine; null when it works for everybody. */
     ownerId: z.string().nullable(),
     /**
      * Sandbox of the runner's commands; `why` says what is missing. Null when the runner has not
@@ -86,13 +86,13 @@ export const runnerSchema = z
      */
     sandbox: sandboxReportSchema
       .extend({
-        /** When it was last looked at. */
+        /** Time of the last check. */
         at: isoTime.nullable(),
       })
       .nullable(),
-    /** As its runner last reported it, about once a minute; null before its first report. */
+    /** Last report of the runner, made about once a minute; null before its first report. */
     disk: diskReportSchema.extend({ at: isoTime }).nullable(),
-    /** The consent to work without a sandbox on this machine. It counts only while there is none. */
+    /** Consent to work without a sandbox on this machine. It counts only while there is no sandbox. */
     unsandboxed: z.object({ by: z.string(), at: isoTime }).nullable(),
     version: z.string(),
     lastSeenAt: isoTime.nullable(),

@@ -5,8 +5,8 @@
  *     none ⇄ local       with the consent
  *     none, local → bubblewrap   as soon as a probe of it passes; for the rest of the process
  *
-  * The machine never goes from bubblewrap to local: commands allowed for a sandbox must not be run
-  * without one. When it leaves `local`, commands that run there are killed and its sandboxes refuse.
+ * The machine never goes from bubblewrap to local: commands allowed for a sandbox must not be run
+ * without one. When it leaves `local`, commands that run there are killed and its sandboxes refuse.
  */
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";

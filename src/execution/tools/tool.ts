@@ -1,7 +1,7 @@
 /**
-  * Contract of a tool of `protocol/tools.ts` that the runner performs. By the time `perform` is called
-  * the call is journaled, allowed and its input valid; the executor redacts, shortens, labels and
-  * journals the outcome, the same way for every tool.
+ * Contract of a tool of `protocol/tools.ts` that the runner performs. By the time `perform` is called
+ * the call is journaled, allowed and its input valid; the executor redacts, shortens, labels and
+ * journals the outcome, the same way for every tool.
  *
  * Rules for an implementation: never throw for what the outside does (a failing command, a missing
  * file, a dead server): that is `error`, a sentence that tells a model what to do next. Keep memory
