@@ -1,6 +1,6 @@
 /**
- * Describes what a turn waits for, to the person who is to answer; pure. Hidden characters of the agent's
- * text are spelled out, and several lines of it are quoted, so that none can pass for one of ours.
+ * Describes a gate to the person who is to answer it; pure. Hidden characters of the agent's text
+ * are spelled out, and several lines of it are quoted, so that none can pass for one of ours.
  */
 import { quoteLines } from "#base/text/clean-text.ts";
 import { spellOut } from "#base/text/visible-text.ts";

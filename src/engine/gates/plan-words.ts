@@ -5,7 +5,7 @@ import type { GateDecision, PlanFate } from "./decision.ts";
 interface PlanDecision {
   allowed: boolean;
   fate: PlanFate;
-  /** With the first word a program can test. */
+  /** Words for the agent; a program can test the first one. */
   words: string;
 }
 

@@ -1,4 +1,4 @@
-/** News kept by a feature that the test plays, delivered by the real kernel on both databases. */
+/** Notices kept by a feature that the test plays, delivered by the real kernel on both databases. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { systemClock } from "#base/clock.ts";
@@ -32,7 +32,7 @@ interface Row {
   isHeld: boolean;
 }
 
-/** A table of news in memory, for one conversation. */
+/** A table of notices in memory, for one conversation. */
 class FakeNews {
   rows: Row[] = [];
   isHeld = false;
@@ -129,7 +129,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(news.rows.map(({ prompt_id }) => prompt_id)).toEqual([prompts[0]?.id, prompts[0]?.id]);
       const { lastSeq } = await kernel.sessions.get(owner, id);
       await deliver(id, news.source());
-      // Nothing new was said, so nothing is written.
+      // The text has not changed, so nothing is written.
       expect((await kernel.sessions.get(owner, id)).lastSeq).toBe(lastSeq);
     });
 

@@ -12,7 +12,7 @@ export function encodeCursor(list: string, { at, id }: Place): string {
   return Buffer.from(JSON.stringify([list, at, id])).toString("base64url");
 }
 
-/** `isFraction`: the list is ordered by something else than instants and counts. */
+/** Decodes a cursor. `isFraction`: the list is ordered by something else than instants and counts. */
 export function decodeCursor(
   list: string,
   cursor: string | undefined,
@@ -43,7 +43,7 @@ export function decodeCursor(
   );
 }
 
-/** `rows` holds one more than the page when there is a next one. */
+/** Makes a page; `rows` holds one more than the page when there is a next one. */
 export function pageOf<Row, Item>(
   list: string,
   rows: readonly Row[],

@@ -3,7 +3,7 @@
 /** Retention that an admin has set for a kind of rows; without a row the rule's default holds. */
 export interface RetentionSettingRow {
   kind: string;
-  /** Null: for good. */
+  /** Null keeps rows for good. */
   days: number | null;
   set_by: string;
   set_at: number;
