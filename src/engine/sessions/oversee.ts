@@ -51,7 +51,7 @@ export async function listOverseen(
   });
 }
 
-/** As it is seen then. */
+/** Opens a session for an admin; returns the session as it is then shown. */
 export function openSession(
   engine: Engine,
   admin: UserPrincipal,

@@ -10,11 +10,11 @@ import { findOpenUntil } from "./log/open-queries.ts";
 
 export interface Reading {
   session: SessionRow;
-  /** When what was opened for them closes again; null: it is theirs. */
+  /** End of the access that was opened for the caller; null when the session is their own. */
   until: number | null;
 }
 
-/** Missing and not yours answer alike: `what` is the word for it. */
+/** Refuses a missing session and somebody else's alike; `what` names it in the refusal. */
 export async function requireReadable(
   reader: Reader,
   principal: Principal,

@@ -1,4 +1,4 @@
-/** Counting what is active, at every session that is made, must not look at all that ever were. */
+/** Counting active sessions, whenever one is made, must not read every session there ever was. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "#base/clock.ts";
 import { silentLog as log } from "#base/log.ts";

@@ -1,9 +1,10 @@
 /**
- * Ceilings on how many sessions are awake: of a person, who is bounded in the sessions they began
- * themselves, and of an organisation. A new session pays, and so does one that wakes. When a ceiling is
- * reached, the person's session that was idle longest is put to sleep, and says so; only when all of
- * them are at work is the new one refused. What the platform wakes makes no room: putting a session to
- * sleep ends what it runs in the background, and that is worth it only to a person who is there.
+ * Ceilings on the number of awake sessions: of a person, counting the sessions they began
+ * themselves, and of an organisation. A new session counts, and so does one that wakes. At a
+ * ceiling, the person's session that was idle longest is put to sleep, with an entry that says so;
+ * only when all of them are at work is the new one refused. Sessions that the platform wakes make
+ * no room: putting a session to sleep ends its background processes, which is worth it only to a
+ * person who is present.
  */
 
 import { Refusal } from "#base/refusal.ts";
@@ -20,8 +21,8 @@ const MADE_ROOM = "made_room";
 export type Payer = Pick<SessionRow, "org_id" | "owner_id" | "kind" | "parent_session_id">;
 
 /**
- * Null when there is room. With `mayMakeRoom` another session of the same person may have been put to
- * sleep for it.
+ * Refusal when there is no room; null when there is. With `mayMakeRoom` another session of the same
+ * person may have been put to sleep for it.
  */
 export async function findRoom(
   work: Work,
@@ -29,7 +30,7 @@ export async function findRoom(
   { mayMakeRoom }: { mayMakeRoom: boolean },
 ): Promise<Refusal | null> {
   const { org_id: orgId, owner_id: ownerId, kind, parent_session_id } = payer;
-  // There is one for each person, and it is how they reach everything else.
+  // Each person has one orchestrator, through which they reach everything else.
   if (isOrchestrator({ kind })) return null;
   const { activePerOrg, activePerUser } = work.defaults.limits;
   await lockCeilings(work.tx, orgId);
@@ -52,7 +53,7 @@ export async function findRoom(
   );
 }
 
-/** Leaves out those that this command has put to sleep or ended already. */
+/** Leaves out sessions that this command has put to sleep or ended already. */
 function countAwake(work: Work, ids: readonly string[]): number {
   return ids.filter((id) => (work.known(id)?.row.lifecycle ?? "active") === "active").length;
 }

@@ -1,4 +1,4 @@
-/** Reading prompts: receipts, the queue, attachments. */
+/** Reads prompts: receipts, the queue, attachments. */
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { decodeCursor, pageOf } from "#engine/requests/cursor.ts";
@@ -80,7 +80,7 @@ export function createPromptReads({ store, clock }: Engine) {
 
 interface Around {
   live: readonly RunRow[];
-  /** Read only when a run waits for a runner, or is held by one. */
+  /** Read only when a run waits for a runner, or a runner holds it. */
   runners: readonly RunnerStanding[];
 }
 
@@ -91,7 +91,7 @@ async function lookAround(reader: Reader, sessionId: string, orgId: string): Pro
   return { live, runners: needsRunners ? await listStandings(reader, orgId) : [] };
 }
 
-/** A receipt says not only where a prompt is, but also why it waits. */
+/** Receipt of a prompt: its state, and the reason why it waits. */
 function receipt(row: PromptRow, { live, runners }: Around, ahead: number, now: number): Prompt {
   if (row.state === "settled") return promptView(row);
   const run = live.find((one) => one.id === row.run_id);
@@ -110,7 +110,7 @@ function isQueue(states: PromptQuery["states"]): states is readonly PromptState[
   return states?.every((state) => state === "queued" || state === "collecting") ?? false;
 }
 
-/** The head of the queue, in the order in which it will run: what changes too fast to be paged. */
+/** Head of the queue, in the order in which it will run; it changes too fast to be paged. */
 async function queuePage(
   reader: Reader,
   sessionId: string,

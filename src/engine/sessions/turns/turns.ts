@@ -21,7 +21,7 @@ import type { Outcome } from "#protocol/sessions.ts";
 import { clearContext, isClear } from "../prompts/clear-context.ts";
 import { listWaiting, nextQueued, savePrompt } from "../prompts/prompt-queries.ts";
 
-/** `newest`: the prompt that was put into the queue last, if that has just been done. */
+/** Starts what can start; `newest` is the prompt that was queued last, if that has just been done. */
 export async function pump(
   work: Work,
   session: SessionWriter,
@@ -78,14 +78,14 @@ async function startNext(
     const prompt = await nextQueued(work.tx, session.row.id, thread);
     if (!prompt) return undefined;
     if (!isClear(prompt.content)) return start(work, session, prompt);
-    // Asks nothing of an agent, so it is done here, when its turn has come.
+    // A clear needs no agent, so it is done here, when its turn has come.
     await clearContext(work, session, prompt.thread);
     await settlePrompt(work, session, prompt, null, { outcome: "completed" });
   }
 }
 
 async function start(work: Work, session: SessionWriter, prompt: PromptRow): Promise<RunRow> {
-  // A session with files on a machine works where they are.
+  // A session with files on a machine works on that machine.
   const workspace = session.isNew ? undefined : await findWorkspace(work.tx, session.row.id);
   const isHeld = workspace?.left_at === null;
   const pinned = isHeld ? workspace.runner_id : null;
@@ -167,11 +167,11 @@ export interface Ending {
   usage?: { inputTokens: number; outputTokens: number; costMicros: number | null };
   supersededBy?: string;
   mergedInto?: string;
-  /** The question that the prompt answered. */
+  /** Gate of the question that the prompt answered. */
   answeredGate?: string;
 }
 
-/** Ends a prompt that has a run, and starts what waits behind it. */
+/** Ends a prompt that has a run, and starts the next in the queue. */
 export async function settleRun(
   work: Work,
   session: SessionWriter,
@@ -270,7 +270,7 @@ export function noteRest(session: SessionWriter, { prompt, runId, outcome }: Las
   });
 }
 
-/** A run's cost is that of its priced requests; one that is not makes the session's unknown. */
+/** Adds the cost of a run's priced requests; an unpriced request makes the session's cost unknown. */
 export function addUsage(
   session: SessionWriter,
   run: RunRow,
@@ -287,7 +287,7 @@ export function addUsage(
   session.row.cost_micros = added(session.row.cost_micros, usage.costMicros);
 }
 
-/** Sums only grow, and stay numbers that both databases hold exactly. */
+/** Adds to a sum that only grows, and stays a number that both databases hold exactly. */
 export function added(sum: number, more: number): number {
   const counted = Number.isFinite(more) && more > 0 ? Math.round(more) : 0;
   return Math.min(sum + counted, Number.MAX_SAFE_INTEGER);
