@@ -3,7 +3,7 @@ export interface OutboxRow {
   id: string;
   org_id: string;
   kind: string;
-  /** One row a cause: a repeated consequence is the same row. */
+  /** One row per cause: a repeated consequence is the same row. */
   cause_key: string;
   payload: string;
   state: "pending" | "delivered" | "dead" | "held";

@@ -1,8 +1,8 @@
 /**
- * Calls that come straight from an agent program with its run token, over MCP. Nobody has journaled
- * and judged them before, so it is done here: what is allowed is performed at once. What a person must
- * approve cannot be waited for, because the program holds its runner: the call is kept with its gate,
- * the program is told to end its turn, and the decision wakes the session (`deferred-calls.ts`).
+ * Calls that come straight from an agent program with its run token, over MCP. No runner has
+ * journaled them, so they are judged here: allowed calls are performed at once. Approval cannot be
+ * waited for, because the program holds its runner: the call is kept with its gate, the program is
+ * told to end its turn, and the decision wakes the session (`deferred-calls.ts`).
  */
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson } from "#base/text/clean-text.ts";
@@ -90,10 +90,13 @@ interface Asked {
   reason: string | null;
 }
 
-/** A person must be able to read what is asked of them. */
+/** A person must be able to read all pending requests. */
 const MAX_DEFERRED = 20;
 
-/** One question for one call: a model that makes it again while nobody has answered asks nothing new. */
+/**
+ * Opens one gate per call: a model that repeats the call before anybody has answered asks nothing
+ * new.
+ */
 async function askPerson(
   work: Work,
   { session, run, callId }: ToolCaller,
@@ -128,7 +131,7 @@ function pending({ id, kind }: GateRow): ToolResult {
   };
 }
 
-/** For those who keep books of calls: the program's own journal may say nothing of this one. */
+/** Reports the end for listeners that record calls: the program's own journal may lack this one. */
 function tellEnd(
   work: Work,
   { session, run, callId }: ToolCaller,

@@ -1,6 +1,6 @@
 /**
- * Calls that were made while nobody could be waited for: when their gate is decided they are performed
- * exactly as they were shown, once, and the session is woken with what came of it.
+ * Calls that could not wait for a decision: when their gate is decided they are performed exactly
+ * as shown, once, and the session is woken with the result.
  */
 import { Refusal } from "#base/refusal.ts";
 import { quoteLines } from "#base/text/clean-text.ts";
@@ -20,7 +20,7 @@ import { failed, lockCaller, perform } from "./tools.ts";
 export const DEFERRED_CALL = "deferred_call";
 const MAX_RESULT_CHARS = 16_000;
 
-/** Later, because what is refused then must not undo the decision. */
+/** Performs the call in a later command, because a refusal there must not undo the decision. */
 export const keepDeferredCall: Listener = async (work, event) => {
   if (event.type !== "gate_closed") return;
   const { id, org_id: orgId, deferred, state } = event.gate;
@@ -50,9 +50,9 @@ async function carryOut(
   const gate = await findGate(work.tx, gateId);
   const session =
     gate && (await lockCaller(work, gate, catalogue.findTool(gate.tool), shownInput(gate)));
-  // Nobody is left to be told, nor to have wanted it.
+  // No session is left to notify, or to want the call.
   if (!gate || !session || session.row.lifecycle === "terminated") return;
-  // The rules may have changed since the yes.
+  // The rules may have changed since the approval.
   if (known === undefined && gate.kind === "approval") await overruleGate(work, session, gate);
   const { allowed, reason } = decisionOf(gate);
   const result = allowed ? (known ?? (await performGate(work, catalogue, session, gate))) : null;

@@ -8,7 +8,7 @@ import type { SessionWriter, Work } from "../work.ts";
 export interface ToolResult {
   output: unknown;
   error: string | null;
-  /** Nothing more is to be done in this turn. */
+  /** True when the result ends the turn. */
   endsTurn?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface ToolCaller {
 }
 
 export interface Tool extends ToolSpec, Needs {
-  /** Writes through `work` alone; a `Refusal` undoes it and is told to the model. */
+  /** Writes through `work` alone; a `Refusal` undoes the call and is shown to the model. */
   handle(work: Work, caller: ToolCaller, input: unknown): Promise<ToolResult>;
 }
 
@@ -30,7 +30,10 @@ interface Needs {
    * first.
    */
   makesSessions?: boolean;
-  /** The sessions it may write to besides the caller and its parent: they are locked together. */
+  /**
+   * Sessions that the tool may write to besides the caller and its parent: they are locked
+   * together.
+   */
   reaches?(reader: Reader, callerId: string, input: unknown): Promise<readonly string[]>;
 }
 

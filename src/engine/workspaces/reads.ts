@@ -26,7 +26,7 @@ export function createWorkspaceReads({ store, clock }: Engine) {
     requireReadable(reader, principal, await findSession(reader, id), clock.now());
 
   return {
-    /** Everything since the workspace began, or what one turn did. */
+    /** All changes since the workspace was made, or those of one turn. */
     changes: (
       principal: Principal,
       sessionId: string,
@@ -62,7 +62,7 @@ export function createWorkspaceReads({ store, clock }: Engine) {
       return { until };
     },
 
-    /** A file as it was at the end of the last turn that changed it. Whoever asks was checked before. */
+    /** A file as it was at the end of the last turn that changed it. The caller was checked before. */
     file: (sessionId: string, path: string) =>
       store.read(async (reader) => {
         const file = await findFile(reader, sessionId, path);
@@ -73,7 +73,7 @@ export function createWorkspaceReads({ store, clock }: Engine) {
   };
 }
 
-/** The quota of the machine that holds the workspace. */
+/** Quota of the machine that holds the workspace. */
 async function quotaOf(
   reader: Reader,
   { runner_id }: { runner_id: string },

@@ -12,7 +12,10 @@ import {
   upsertWorkspace,
 } from "./queries.ts";
 
-/** From now on the session's turns go to the machine that holds its files. False when they do already. */
+/**
+ * Sends the session's later turns to the machine that holds its files. False when they go there
+ * already.
+ */
 export async function keepWorkspace(work: Work, run: RunRow, id: string): Promise<boolean> {
   if (run.runner_id === null) return false;
   run.pinned_runner_id = run.runner_id;

@@ -119,7 +119,7 @@ interface EventData {
   durationMs?: number | null;
 }
 
-/** The reverse of `draftOf`, for what is part of the transcript. */
+/** Reverse of `draftOf`, for entries of the transcript. */
 export function journalItem(row: EventRow): JournalItem {
   const data = (row.data === null ? {} : JSON.parse(row.data)) as EventData;
   const base = {
@@ -168,7 +168,7 @@ function resultOf(row: EventRow, { callId, images, truncated, endsTurn, duration
     output: parse(row.tool_output),
     error: row.error,
     ...(row.exit_code === null ? {} : { exitCode: row.exit_code }),
-    // A turn that goes on counts what it has worked before.
+    // A resumed turn counts the time it has worked before.
     ...(typeof durationMs === "number" ? { durationMs } : {}),
     ...(images ? { images } : {}),
     ...(truncated ? { truncated } : {}),

@@ -1,4 +1,7 @@
-/** A run whose runner is gone: it is tried again, or, when that is hopeless, ended with a reason. */
+/**
+ * Handles a run whose runner is gone: it is tried again, or, when that is hopeless, ended with a
+ * reason.
+ */
 import type { RunRow } from "#engine/schema.ts";
 import { findPrompt, savePrompt } from "#engine/sessions/prompts/prompt-queries.ts";
 import { answerOpenCalls } from "#engine/sessions/turns/cut-turn.ts";

@@ -1,7 +1,7 @@
 /**
- * Run tokens: what an agent program shows to be known as the session it works for. A token names a
- * run and its fence and is signed; it is good as long as that attempt holds the run, so it needs no
- * row, and ends with the attempt wherever it was copied to.
+ * Run tokens identify an agent program as the session it works for. A token names a run and its
+ * fence and is signed; it is valid as long as that attempt holds the run, so it needs no row, and
+ * ends with the attempt wherever it was copied to.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 

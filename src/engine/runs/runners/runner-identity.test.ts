@@ -1,4 +1,4 @@
-/** A machine is known by the key in its folder, not by its token, name or path. */
+/** Machines are identified by the key in their folder, not by token, name or path. */
 import { createHash } from "node:crypto";
 import { mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -41,7 +41,7 @@ async function start() {
     features: [],
     defaults: { runtime: "scripted", model: null, limits: { activePerUser: 9, activePerOrg: 9 } },
   });
-  /** Returns the runner's id, or the code it is refused with. */
+  /** Returns the runner's id, or the code of the refusal. */
   async function register(knock: Knock): Promise<string> {
     const { token, scope = "org", bootId = `boot ${token}`, profile, machine } = knock;
     const identity = knock.identity ?? machine?.prove(token, bootId);

@@ -16,12 +16,12 @@ import { journalItem } from "../journal/journal-items.ts";
 import { findRun } from "../queries.ts";
 
 const MAX_HISTORY = 200;
-/** A page must fit a frame, whatever tools have said. */
+/** Limit of a page, which must fit a frame, whatever tools have written. */
 const MAX_HISTORY_CHARS = 4_000_000;
-/** With an assignment: what is read for nothing, should it be given back, must not be much. */
+/** Limit of material in an assignment: a run that is given back must not waste much reading. */
 const MAX_GIVEN_CHARS = 200_000;
 
-/** Entries before the turn, newest page first; what was summed up or cleared is left out. */
+/** Entries before the turn, newest page first, without what was summed up or cleared. */
 export function readHistory(
   engine: Engine,
   { sessionId, thread: name }: { sessionId: string; thread: string },
@@ -52,7 +52,7 @@ async function pageBefore(
   return { items, more, summary: thread?.summary ?? null, summaryDue };
 }
 
-/** At least one, and then as many of the newest as fit. */
+/** At least one row, and then as many of the newest as fit. */
 function newestWithin(rows: readonly EventRow[], maxChars: number): EventRow[] {
   let chars = 0;
   let count = 0;
@@ -180,7 +180,7 @@ function charsOfBrief({ instructions, files }: BriefText): number {
   return [...instructions, ...files].reduce((sum, { content }) => sum + content.length, 0);
 }
 
-/** Megabytes are decoded, hashed and written in three steps: others have their turn in between. */
+/** Megabytes are decoded, hashed and written in three steps, so that other work runs in between. */
 export async function storeBlob(
   engine: Engine,
   { orgId, sessionId }: { orgId: string; sessionId: string },
@@ -229,7 +229,7 @@ export function whatBecameOf(
         session &&
         session.runner_id !== null &&
         (session.runner_id !== runnerId || session.left_at !== null);
-      // One that was ended does not come back either, so its files may go; orchestrators do.
+      // A terminated session does not come back, so its files may go; orchestrators do.
       const isEnded = session?.lifecycle === "terminated" && !isOrchestrator(session);
       if (!session || isElsewhere || isEnded) gone.push(id);
       else if (session.lifecycle !== "active") resting.push(id);
