@@ -8,7 +8,7 @@ const MAX_BYTES = 4_000_000;
 
 const listSchema = z.object({ data: z.array(z.object({ id: z.string().min(1) })).nullable() });
 
-/** Null when nobody answers as expected. */
+/** Null when the endpoint does not answer as expected. */
 export async function listEndpointModels(
   baseUrl: string,
   apiKey: string | undefined,

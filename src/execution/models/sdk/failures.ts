@@ -11,10 +11,10 @@ import { safeText } from "./safe-text.ts";
 const QUOTA_AFTER_MS = 2 * 60_000;
 
 const MAX_MODEL_CHARS = 200;
-/** An error says what it is at its beginning; patterns are not tried on more. */
+/** An error names itself at its beginning; patterns are not tried on more. */
 const MAX_TEXT_CHARS = 4_000;
 
-/** A failure that we noticed ourselves. */
+/** A failure that we detected ourselves. */
 export class WireFault extends Error {
   readonly code: string;
 
@@ -30,16 +30,16 @@ export interface FailureContext {
   model: string;
   secrets: readonly string[];
   nowMs: number;
-  /** An answer with a status of success had begun. */
+  /** True when an answer with a status of success had begun. */
   hasBegun: boolean;
-  /** The provider is reached through the server's model gateway. */
+  /** True when the provider is reached through the server's model gateway. */
   viaServer?: boolean;
 }
 
 interface Known {
   status: number | null;
   headers: Headers;
-  /** The provider's own name for it, such as `overloaded_error`. */
+  /** Provider's own name for the error, such as `overloaded_error`. */
   kind: string;
   text: string;
 }
@@ -62,7 +62,10 @@ export function failureOf(error: unknown, context: FailureContext): ModelFailure
   return { ...failure, retryable: true, isServerAway: true };
 }
 
-/** Refused by the server's gateway, not by a provider: the turn has ended, or is being stopped. */
+/**
+ * True for a refusal of the server's gateway, not of a provider: the turn has ended, or is being
+ * stopped.
+ */
 function isTurnOver({ status, headers, kind }: Known): boolean {
   return status === 403 && headers[FROM_PROVIDER_HEADER] === undefined && kind === "run_over";
 }
@@ -75,11 +78,11 @@ function turnOver(): ModelFailure {
 /** Statuses of a server that is being restarted or is too busy, or of a proxy in front of it. */
 const AWAY_STATUS = new Set([408, 429, 502, 503, 504]);
 
-/** The gateway marks what comes from a provider; all other trouble is of the server or the way to it. */
+/** The gateway marks answers of a provider; all other failures are the server's or the network's. */
 function isServerAway({ status, headers, kind }: Known, { hasBegun }: FailureContext): boolean {
   if (status === null) return !hasBegun;
   if (!AWAY_STATUS.has(status) || headers[FROM_PROVIDER_HEADER] !== undefined) return false;
-  // A spent budget is the server's word too, and waiting does not change it.
+  // A spent budget is the server's refusal too, and waiting does not change it.
   return !/provider_(?:unreachable|redirected)|insufficient_quota/.test(kind);
 }
 
@@ -116,7 +119,7 @@ function codeOfWords({ status, kind, text }: Known, waitMs: number | undefined):
   return /invalid_request/.test(kind) ? "model_request_invalid" : null;
 }
 
-/** Too much of anything, images too: the answer to all of it is to send less. */
+/** True for too much of anything, images too: the remedy is always to send less. */
 function isTooLong(status: number | null, kind: string, text: string): boolean {
   if (status === 413) return true;
   const mayBeInput = status === null || status < 300 || status === 400 || status === 422;
@@ -183,7 +186,10 @@ function build(code: string, text: string, detail: Detail, context: FailureConte
   };
 }
 
-/** Errors come as objects of several packages, or as what a provider sent; only their fields are trusted. */
+/**
+ * Reads an error. Errors are objects of several packages, or a provider's data; only their fields
+ * are trusted.
+ */
 function learn(error: unknown): Known {
   const fields = asRecord(error);
   const body = bodyOf(fields);

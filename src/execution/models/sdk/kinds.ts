@@ -1,4 +1,4 @@
-/** The ways of speaking to a provider, and what differs between them in a request. */
+/** Kinds of provider APIs, and the differences between them in a request. */
 
 import { createHash } from "node:crypto";
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
@@ -12,7 +12,7 @@ const SMALL_ANTHROPIC_MODELS: [pattern: RegExp, outputTokens: number][] = [
   [/claude-3-5/, 8192],
   [/claude-(3-(?!7)|2|instant)/, 4096],
 ];
-/** These think by themselves, and show it only when they are asked to. */
+/** Models that think by themselves, and show it only when asked to. */
 const ADAPTIVE_THINKING = /claude-(?:(?:opus|sonnet|haiku|fable)-5|opus-4-[6-8]|sonnet-4-6)/;
 const OPENAI_REASONING = /^(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*-chat)/;
 const MAX_CACHE_KEY_CHARS = 64;
@@ -34,7 +34,7 @@ export function outputTokens(
 export interface OptionsWish {
   model: string;
   cacheKey: string;
-  /** Some organisations may not ask for summaries of reasoning. */
+  /** False for organisations that may not ask for summaries of reasoning. */
   wantsSummaries: boolean;
 }
 

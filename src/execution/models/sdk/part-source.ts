@@ -68,7 +68,7 @@ interface Written {
   init: Parameters<Fetch>[1];
 }
 
-/** The request as the SDK would send it. For the SDK, its answer never comes. */
+/** Request as the SDK would send it. For the SDK, its answer never comes. */
 async function requestOf(makeModel: MakeLanguageModel, call: Call): Promise<Written> {
   const { promise: written, resolve } = Promise.withResolvers<Written>();
   const answered = makeModel((input, init) => {
@@ -81,7 +81,7 @@ async function requestOf(makeModel: MakeLanguageModel, call: Call): Promise<Writ
   return Promise.race([written, tooSoon]);
 }
 
-/** Its fields are those errors of the SDK have. */
+/** Error with the same fields as errors of the SDK. */
 function refusedBy({ status, statusText, headers }: Response, responseBody: string) {
   return {
     message: statusText,
@@ -91,7 +91,7 @@ function refusedBy({ status, statusText, headers }: Response, responseBody: stri
   };
 }
 
-/** `fetch` says only that it failed; why is in the cause. */
+/** `fetch` reports only that it failed; the reason is in the cause. */
 function nameTheCause(error: unknown): never {
   const cause = error instanceof TypeError ? (error.cause as Error | undefined) : undefined;
   throw cause?.message ? new Error(`Cannot connect: ${cause.message}`, { cause: error }) : error;

@@ -1,6 +1,6 @@
 /**
- * Muster's own agent. The loop runs here, in the runner, and so do the models' keys; only what the
- * agent's tools do happens in a sandbox.
+ * Muster's own agent. The loop runs here, in the runner, and so do the models' keys; only the
+ * agent's tools work in a sandbox.
  */
 import type { Clock } from "#base/clock.ts";
 import { Refusal } from "#base/refusal.ts";
@@ -37,7 +37,7 @@ export interface NativeOptions {
   clock: Clock;
   random?: () => number;
   /**
-   * Asks the server again which model providers there are; rejects when it cannot be asked. Absent
+   * Asks the server again for its model providers; rejects when the server cannot be asked. Absent
    * where all models are known from the start.
    */
   refreshModels?: () => Promise<void>;
@@ -88,7 +88,7 @@ async function runTurn(options: NativeParts, turn: Turn): Promise<TurnEnd> {
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (turn.signal.aborted) return { outcome: "aborted" };
-    // Whatever was said to be not begun still is not.
+    // Calls that were reported as not begun still are not.
     if (isTemporary(error)) return waitForMachine(error, turn.assignment.notBegun ?? []);
     const end: TurnEnd = {
       outcome: "failed",
@@ -105,8 +105,8 @@ function withoutSecrets(end: TurnEnd, { redact }: GrowingRedactor): TurnEnd {
 }
 
 /**
- * Adds what the turn has changed. Finding that out takes a while, in which the runner may be lost or
- * the turn stopped by force, so what the model said last is made durable first.
+ * Adds the changes of the turn. Finding them takes a while, in which the runner may be lost or the
+ * turn stopped by force, so the model's last text is made durable first.
  */
 async function withChanges(turn: Turn, workspace: TurnWorkspace, end: TurnEnd): Promise<TurnEnd> {
   if (turn.killed.aborted || !workspace.mayHaveChanged) return end;
@@ -118,7 +118,8 @@ async function chooseModel(options: NativeParts, turn: Turn): Promise<Chosen | T
   const { models, clock, random, refreshModels } = options;
   let found = await findModel(models, turn.assignment.model);
   if ("code" in found && refreshModels) {
-    // The provider may have been set up a moment ago: only the server can say that it is not there.
+    // The provider may have been set up a moment ago: only the server can tell that it does not
+    // exist.
     try {
       await refreshModels();
     } catch (error) {
@@ -146,7 +147,7 @@ async function findModel(models: Models, wanted: string | null) {
 const MODELS_PAUSE_MS = 2_000;
 const MODELS_PAUSE_MAX_MS = 60_000;
 
-/** Not knowing a model yet is no outcome: the turn lets go of its runner and is tried again. */
+/** An unknown model is no outcome yet: the turn releases its runner and is tried again. */
 function waitForModels({ assignment }: Turn, why: string): TurnEnd {
   const waitMs = Math.min(MODELS_PAUSE_MS * assignment.fence, MODELS_PAUSE_MAX_MS);
   const message = `${why} The turn is tried again by itself; or choose another model.`;
@@ -197,7 +198,7 @@ async function work(
   return loop.run();
 }
 
-/** After a sleep, says once which background processes it ended: the agent may count on them. */
+/** After a sleep, lists once the background processes that it ended: the agent may count on them. */
 async function tellEndedByRest(
   turn: Turn,
   tools: RunnerTools,
@@ -214,7 +215,7 @@ async function tellEndedByRest(
   return note;
 }
 
-/** Once a turn, however many attempts it takes. */
+/** Warns once a turn, however many attempts it takes. */
 async function tellUnpriced(turn: Turn, id: string): Promise<void> {
   const text = `The price of ${id} is not known, so the budget cannot be kept.`;
   const isTold = turn.journaled.some((item) => item.type === "notice" && item.text === text);
@@ -245,7 +246,7 @@ async function converse(turn: Turn, earlier: Earlier): Promise<Conversation> {
   return conversation;
 }
 
-/** As the model sees it: whose words they are stands before all that are not the person's own. */
+/** Prompt as the model sees it: the author comes before all words that are not the person's own. */
 function withFrom({ assignment }: Turn, { text, attachments, author }: Said) {
   return { text: withAuthor(text, author, assignment), attachments };
 }

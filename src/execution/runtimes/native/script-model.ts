@@ -1,4 +1,4 @@
-/** A model for tests that says what it is told to, in small pieces. */
+/** A model for tests that answers from a script, in small pieces. */
 import type {
   ModelEvent,
   ModelFailure,
@@ -22,7 +22,7 @@ export interface ScriptModel {
   requests: ModelRequest[];
 }
 
-/** `answer` is asked for each request, numbered from 1. */
+/** Makes a model; `answer` is called for each request, numbered from 1. */
 export function scriptModel(
   answer: (n: number, request: ModelRequest) => ScriptedReply,
 ): ScriptModel {

@@ -1,7 +1,7 @@
 /**
- * Does what the prompt says, line by line: a runtime without a model, for tests and for showing how
- * the rest behaves. Every item it journals carries the line of its step, so that a later attempt
- * goes on behind the last line that left a trace.
+ * Plays the steps of its prompt, line by line: a runtime without a model, for tests and
+ * demonstrations. Every item it journals carries the line of its step, so that a later attempt
+ * continues behind the last line that left a trace.
  */
 import { type Clock, systemClock } from "#base/clock.ts";
 import {
@@ -104,7 +104,7 @@ async function playStep(stage: Stage, step: Step): Promise<StepResult> {
       return { items: [], end: { outcome: "aborted" } };
     case "crash":
       if (!stage.crash) return { items: [], end: { outcome: "failed", error: NO_CRASH } };
-      // Leaves no trace, so every attempt ends here: this is what a poisonous prompt looks like.
+      // A crash leaves no trace, so every attempt ends here, as with a poisonous prompt.
       stage.crash();
       return { items: [] };
   }

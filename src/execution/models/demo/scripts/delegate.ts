@@ -1,7 +1,7 @@
 /**
- * "Let two agents …": what an orchestrator is for. It gives a task to a child session, waits without
- * looking, is woken when the child is done, gives the next task to a second one, and at the end tells
- * the person what both said. Between two turns it knows only what stands in the conversation.
+ * "Let two agents …": delegation by an orchestrator. It gives a task to a child session, waits
+ * without polling, is woken when the child is done, gives the next task to a second one, and at the
+ * end gives the person both results. Between two turns it knows only the conversation.
  */
 import {
   end,
@@ -40,7 +40,7 @@ const TASKS: readonly Task[] = [
 
 export const delegate: Script = {
   name: "delegate",
-  // News is nobody else's: words of a child are never taken for what a person asked for.
+  // Only this script plays notices: words of a child are never taken for a person's request.
   fits: ({ said, tools }) => IS_NEWS.test(said) || (tools.has("spawn_session") && ASKS.test(said)),
   next(scene) {
     const story = storyOf(scene);
@@ -58,7 +58,7 @@ interface Given {
 
 interface Told {
   topic: string;
-  /** Tasks given out in turns before this one, in order. */
+  /** Tasks delegated in earlier turns, in order. */
   given: Given[];
 }
 

@@ -23,7 +23,7 @@ interface Answer {
   text: string;
 }
 
-/** Each must stay true of the program; only one is given, the first that fits. */
+/** Answers that must stay true of the program; the first that fits is given. */
 const ANSWERS: readonly Answer[] = [
   {
     about:
