@@ -1,7 +1,7 @@
 /**
- * Holds a command in its process namespace. Bubblewrap is two processes: the outer is our child, the
- * inner is the first of the namespace. When the first dies the kernel kills all others before it
- * lets it go, so everything is gone when it is. The outer may end a little earlier.
+ * Holds a command in its process namespace. Bubblewrap is two processes: the outer is our child,
+ * the inner is the first of the namespace. When the first dies the kernel kills all others before
+ * it releases it, so everything is gone when it is. The outer may end a little earlier.
  */
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
@@ -10,7 +10,7 @@ import { isDead, measureTree, type ProcessRow, readProcess } from "../process-ta
 import type { SandboxLimits } from "../sandbox.ts";
 import type { Containment } from "../supervise.ts";
 
-/** If bubblewrap has not told its inner process by then, it is killed without knowing it. */
+/** Time to wait for the pid of bubblewrap's inner process before killing without it. */
 const TELL_WITHIN_MS = 2000;
 
 export function contain(

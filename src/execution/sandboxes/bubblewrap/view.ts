@@ -17,11 +17,11 @@ export interface SystemView {
   links: readonly { target: string; at: string }[];
   folders: readonly string[];
   etcFolder: string;
-  /** Files of `/proc` that tell about the machine and exist on it. */
+  /** Files of `/proc` that reveal the machine and exist on it. */
   hidden: readonly string[];
 }
 
-/** The rest that matters can be read by no one without capabilities. Each costs a mount. */
+/** Files to hide; others that matter need capabilities to be read. Each costs a mount. */
 export const PROC_FILES_TO_HIDE = ["kcore", "keys", "timer_list", "sched_debug"];
 
 export interface Scratch {

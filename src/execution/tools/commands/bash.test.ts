@@ -268,7 +268,7 @@ describe.each(kinds)("background processes, %s", (kind) => {
       .poll(async () => (await call("processes", { action: "list" }, "ses_sleep")).output)
       .toContain("bg_2: ended");
     await tools.rest("ses_sleep");
-    // The server says more than once that a session rests.
+    // The server repeats that a session rests.
     await tools.rest("ses_sleep");
     expect(tools.takeEndedByRest("ses_sleep")).toEqual([{ id: "bg_1", command: "sleep 300" }]);
     expect(tools.takeEndedByRest("ses_sleep")).toEqual([]);

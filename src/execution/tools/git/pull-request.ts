@@ -1,6 +1,7 @@
 /**
  * Opens a pull request by GitHub's API. The token goes to the address that the server named and
- * nowhere else: redirects are not followed. What GitHub says is information, cut to a bearable length.
+ * nowhere else: redirects are not followed. GitHub's answer is information, cut to a bearable
+ * length.
  */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -25,7 +26,7 @@ export interface PullRequest {
   url: string;
   number: number;
   isDraft: boolean;
-  /** False when it was open before. */
+  /** False when the pull request was open before. */
   isNew: boolean;
 }
 
@@ -54,7 +55,7 @@ export async function openPullRequest(
   const { title, body, head, base, draft } = wish;
   const answer = await ask(api, wish.signal, "", { title, body, head, base, draft });
   if (answer.status === CREATED) return requestOf(answer.json, true);
-  // Somebody may have opened one in the same moment.
+  // Somebody may have opened one at the same moment.
   const meanwhile = answer.status === UNPROCESSABLE ? await findOpen(api, wish) : undefined;
   if (meanwhile) return meanwhile;
   throw problem(api, answer, "Opening the pull request");
