@@ -189,8 +189,8 @@ export interface RunRow {
   readonly fence: number;
   attempts: number;
   strikes: number;
-  blameless: number; // losses in a row that were not the prompt's fault
-  lost_runner_id: string | null; // whose lease ended last: others are preferred for a moment
+  blameless: number; // consecutive losses that were not the prompt's fault
+  lost_runner_id: string | null; // runner that lost the run last: others are preferred for a moment
   /** 1 when the current attempt has journaled something. */
   progressed: number;
   /** Last ordinal appended under the current fence. */
@@ -278,7 +278,7 @@ export interface RunnerRow {
   version: string;
   protocol: number;
   state: "online" | "draining" | "offline";
-  ready: number; // 0 while it does not know its models yet
+  ready: number; // 0 while the runner does not know its models yet
   boot_id: string;
   server_id: string | null;
   /** 1: the process ends with that server, so its runs are free when the server is dead. */

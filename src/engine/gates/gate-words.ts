@@ -8,7 +8,7 @@ import type { GateRow } from "../schema.ts";
 
 const MAX_CHARS = 2_000;
 
-interface Shown {
+interface ShownCall {
   input?: {
     questions?: { question?: unknown; options?: { label?: unknown }[] }[];
     plan?: unknown;
@@ -23,7 +23,7 @@ export function gateWords({
   target,
   shown,
 }: Pick<GateRow, "kind" | "tool" | "target" | "shown">): string {
-  const { input, reason } = JSON.parse(shown) as Shown;
+  const { input, reason } = JSON.parse(shown) as ShownCall;
   if (kind === "question") return bounded((input?.questions ?? []).map(questionWords).join("\n\n"));
   if (kind === "plan")
     return bounded(`It presents a plan:\n\n${text(input?.summary ?? input?.plan)}`);

@@ -316,7 +316,7 @@ export async function tellDecisions(
   session: SessionWriter,
   run: RunRow,
 ): Promise<Decision[]> {
-  const told: Decision[] = [];
+  const decisions: Decision[] = [];
   for (const gate of await listGatesOfPrompt(work.tx, run.prompt_id)) {
     if ((gate.state !== "decided" && gate.state !== "expired") || gate.deferred === 1) continue;
     const fresh = gate.told_fence === null;
@@ -326,9 +326,9 @@ export async function tellDecisions(
       gate.told_fence = run.fence;
       await saveGate(work.tx, gate);
     }
-    told.push({ ...decisionOf(gate), fresh });
+    decisions.push({ ...decisionOf(gate), fresh });
   }
-  return told;
+  return decisions;
 }
 
 /**

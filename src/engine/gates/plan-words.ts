@@ -9,10 +9,10 @@ interface PlanDecision {
   words: string;
 }
 
-type Decided = Pick<GateRow, "decision" | "decided_by">;
+type DecisionColumns = Pick<GateRow, "decision" | "decided_by">;
 
 /** Reads the decision of a closed gate. Without a decision nobody answered in time. */
-export function planDecision({ decision, decided_by }: Decided): PlanDecision {
+export function planDecision({ decision, decided_by }: DecisionColumns): PlanDecision {
   if (decision === null) return { allowed: false, fate: "expired", words: EXPIRED };
   const { allowed, reason, revise = false, overruled } = JSON.parse(decision) as GateDecision;
   if (overruled) return { allowed: false, fate: "rejected", words: overruledWords(reason) };

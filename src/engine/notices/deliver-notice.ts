@@ -13,12 +13,12 @@ import type { SessionWriter, Work } from "../work.ts";
 import { admitNotice, editNotice, type NoticeSender } from "./admit-notice.ts";
 
 /** A row to deliver; `prompt_id` is the prompt that delivers it, null while none does. */
-interface NewsRow {
+interface DeliveryRow {
   prompt_id: string | null;
 }
 
 /** Rows of one kind for one conversation, and the functions of the feature that keeps them. */
-export interface NoticeSource<R extends NewsRow> {
+export interface NoticeSource<R extends DeliveryRow> {
   thread: string;
   sender: NoticeSender;
   /** Rows that no turn has read, oldest first. */
@@ -36,7 +36,7 @@ export interface NoticeSource<R extends NewsRow> {
 
 export type Delivery = "nothing" | "held" | "queued";
 
-export async function deliverNotice<R extends NewsRow>(
+export async function deliverNotice<R extends DeliveryRow>(
   work: Work,
   session: SessionWriter,
   source: NoticeSource<R>,
@@ -66,7 +66,7 @@ export async function deliverNotice<R extends NewsRow>(
 }
 
 /** Updates a waiting prompt after its rows have changed: it lists what is left, or is withdrawn. */
-export async function refreshNotice<R extends NewsRow>(
+export async function refreshNotice<R extends DeliveryRow>(
   work: Work,
   session: SessionWriter,
   prompt: PromptRow,
@@ -76,7 +76,7 @@ export async function refreshNotice<R extends NewsRow>(
   else await join(work, session, source, prompt);
 }
 
-async function join<R extends NewsRow>(
+async function join<R extends DeliveryRow>(
   work: Work,
   session: SessionWriter,
   source: NoticeSource<R>,
@@ -93,14 +93,14 @@ async function join<R extends NewsRow>(
 export async function findOpenPrompt(
   work: Work,
   sender: NoticeSender,
-  rows: readonly NewsRow[],
+  rows: readonly DeliveryRow[],
 ): Promise<PromptRow | undefined> {
   return (await findPrompts(work, rows)).find((prompt) => prompt && isOpen(prompt, sender));
 }
 
 async function findPrompts(
   work: Work,
-  rows: readonly NewsRow[],
+  rows: readonly DeliveryRow[],
 ): Promise<(PromptRow | undefined)[]> {
   const prompts: (PromptRow | undefined)[] = [];
   for (const id of new Set(rows.flatMap(({ prompt_id }) => prompt_id ?? [])))

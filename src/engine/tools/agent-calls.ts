@@ -51,7 +51,7 @@ export function callAsAgent(
       if (error instanceof Refusal && error.kind !== "unavailable")
         await command(parts.engine, async (work) => {
           const caller = await findCaller(work, ref, call.callId, undefined);
-          if (caller) await tellEnd(work, caller, call, failed(error.code));
+          if (caller) await emitCallEnd(work, caller, call, failed(error.code));
         });
       throw error;
     }
@@ -79,11 +79,11 @@ async function judgeAndPerform(
   if (verdict === "ask")
     return pending(await askPerson(work, caller, { tool: tool.name, input, target, reason }));
   const result = await perform(work, catalogue, caller, { tool: name, input });
-  await tellEnd(work, caller, call, result);
+  await emitCallEnd(work, caller, call, result);
   return result;
 }
 
-interface Asked {
+interface ApprovalRequest {
   tool: string;
   input: unknown;
   target: string | null;
@@ -100,7 +100,7 @@ const MAX_DEFERRED = 20;
 async function askPerson(
   work: Work,
   { session, run, callId }: ToolCaller,
-  { tool, input, target, reason }: Asked,
+  { tool, input, target, reason }: ApprovalRequest,
 ): Promise<GateRow> {
   const shown = { tool, input, reason, cwd: null };
   const text = cleanJson(shown);
@@ -132,7 +132,7 @@ function pending({ id, kind }: GateRow): ToolResult {
 }
 
 /** Reports the end for listeners that record calls: the program's own journal may lack this one. */
-function tellEnd(
+function emitCallEnd(
   work: Work,
   { session, run, callId }: ToolCaller,
   { name, input }: AgentCall,

@@ -61,14 +61,14 @@ export async function leaveWorkspace(
 ): Promise<void> {
   const live = await listLiveRuns(work.tx, session.row.id);
   await upsertWorkspace(work.tx, { ...workspace, left_at: work.now, offline_at: null });
-  const said = relocationText(workspace);
+  const noticeText = relocationText(workspace);
   for (const run of live) {
     await endUnusedApprovals(work, run.prompt_id);
-    await unpin(work, session, run, workspace.runner_id, said);
+    await unpin(work, session, run, workspace.runner_id, noticeText);
   }
   // Without a turn that continues, the next one reads the notice in its history.
   if (live.every(({ state }) => state === "gated"))
-    tell(work, session, said, { thread: MAIN_THREAD });
+    recordNotice(work, session, noticeText, { thread: MAIN_THREAD });
   work.tx.afterCommit(() => work.announcer.runsReady());
 }
 
@@ -141,7 +141,7 @@ async function unpin(
   session: SessionWriter,
   found: RunRow,
   runnerId: string,
-  said: string,
+  noticeText: string,
 ): Promise<void> {
   // Until its lease ends the machine may be in the middle of a step, though it can write nothing.
   const leaseEnd = found.runner_id === null ? 0 : (found.lease_until ?? 0) + EXPIRY_MARGIN_MS;
@@ -154,12 +154,12 @@ async function unpin(
   run.available_at = Math.max(run.available_at, leaseEnd);
   await saveRun(work.tx, run);
   const { thread, prompt_id: promptId, id: runId } = run;
-  if (run.fence === 0) return tell(work, session, said, { thread });
+  if (run.fence === 0) return recordNotice(work, session, noticeText, { thread });
   // The notice is part of the turn: the next attempt reads it behind the earlier entries.
-  tell(work, session, said, { thread, promptId, runId });
+  recordNotice(work, session, noticeText, { thread, promptId, runId });
 }
 
-function tell(
+function recordNotice(
   work: Work,
   session: SessionWriter,
   text: string,

@@ -45,7 +45,7 @@ export function findControlGroups(procFolder = "/proc"): ControlGroups | null {
     for (const { folder } of branches) sweepOld(folder);
     return canJoin(groups) ? groups : null;
   } catch {
-    return null; // Read-only, somebody else's, or controllers that are not handed down.
+    return null; // Read-only, somebody else's, or controllers that are not delegated.
   }
 }
 

@@ -38,6 +38,6 @@ function isInherited(fd: number): boolean {
     const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
     return flags !== undefined && (parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    return false; // It was the one by which the folder was listed.
+    return false; // The descriptor that listed the folder.
   }
 }

@@ -49,7 +49,7 @@ export async function createPipePool(folder: string): Promise<PipePool> {
       try {
         return openSet(set, () => free.push(set));
       } catch {
-        return sockets; // A command can take away the rights to its pipe; that one is not used again.
+        return sockets; // A command can remove the rights to its pipe; that pipe is not used again.
       }
     },
   };

@@ -17,7 +17,7 @@ export function readProcess(pid: number): ProcessRow | undefined {
     const [state = "", parent = "0"] = fields;
     return { pid, parent: Number(parent), state, startedAt: fields[19] ?? "" };
   } catch {
-    return undefined; // It has ended.
+    return undefined; // The process has ended.
   }
 }
 
@@ -95,6 +95,6 @@ function memoryOf(pid: number): number {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");
     return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
   } catch {
-    return 0; // It has ended.
+    return 0; // The process has ended.
   }
 }

@@ -19,7 +19,7 @@ const DEAD_AFTER_MS = 3_000;
 const MAX_GAP_MS = 5_000;
 
 /** A server without a lock. */
-interface Missing {
+interface MissingServer {
   confirmedAt: number;
   /** Start of the time without a lock or a confirmation, at every look of this server. */
   since: number;
@@ -27,7 +27,7 @@ interface Missing {
 
 export class DeadServers {
   readonly #engine: Engine;
-  #missing = new Map<string, Missing>();
+  #missing = new Map<string, MissingServer>();
   #lookedAt: number | null = null;
 
   constructor(engine: Engine) {

@@ -20,7 +20,7 @@ import { RUNNER_PROTOCOL, type RunnerProfile, type ServerFrame } from "#protocol
 const folder = () => mkdtempSync(join(tmpdir(), "muster-identity-"));
 const hash = (token: string) => createHash("sha256").update(token).digest("hex");
 
-interface Knock {
+interface TestRegistration {
   token: string;
   scope?: string;
   bootId?: string;
@@ -42,9 +42,9 @@ async function start() {
     defaults: { runtime: "scripted", model: null, limits: { activePerUser: 9, activePerOrg: 9 } },
   });
   /** Returns the runner's id, or the code of the refusal. */
-  async function register(knock: Knock): Promise<string> {
-    const { token, scope = "org", bootId = `boot ${token}`, profile, machine } = knock;
-    const identity = knock.identity ?? machine?.prove(token, bootId);
+  async function register(registration: TestRegistration): Promise<string> {
+    const { token, scope = "org", bootId = `boot ${token}`, profile, machine } = registration;
+    const identity = registration.identity ?? machine?.prove(token, bootId);
     const answers: ServerFrame[] = [];
     const connection = kernel.dispatcher.connect(
       {

@@ -37,9 +37,9 @@ export class ConsentLine {
   readonly #engine: Engine;
   readonly #send: (frame: ServerFrame) => void;
   /** Consent as last sent to the runner. */
-  #told = false;
+  #sent = false;
   /** Sends are serial: an earlier read must not be sent later. */
-  #telling: Promise<unknown> = Promise.resolve();
+  #sending: Promise<unknown> = Promise.resolve();
 
   constructor(engine: Engine, send: (frame: ServerFrame) => void) {
     this.#engine = engine;
@@ -48,21 +48,21 @@ export class ConsentLine {
 
   /** Consent for the answer to a registration. */
   note({ unsandboxed }: RunnerRow): boolean {
-    this.#told = unsandboxed !== null;
-    return this.#told;
+    this.#sent = unsandboxed !== null;
+    return this.#sent;
   }
 
   /** Sends the current consent, if it has changed or the runner is to look for a sandbox. */
   tell(runnerId: string, look = false): Promise<void> {
-    const telling = this.#telling.then(() => this.#tell(runnerId, look));
-    this.#telling = telling.catch(() => {});
+    const telling = this.#sending.then(() => this.#tell(runnerId, look));
+    this.#sending = telling.catch(() => {});
     return telling;
   }
 
   async #tell(runnerId: string, look: boolean): Promise<void> {
     const row = await this.#engine.store.read((reader) => findRunner(reader, runnerId));
     if (!row) return;
-    const before = this.#told;
+    const before = this.#sent;
     const unsandboxed = this.note(row);
     if (look || unsandboxed !== before) this.#send({ op: "sandbox", unsandboxed, look });
   }

@@ -18,11 +18,11 @@ export async function setLifecycle(
   const data = { lifecycle: to, from, ...(why === undefined ? {} : { why }) };
   session.record({ type: "session_updated", reason: to, data });
   await work.emit({ type: "session_lifecycle", session, from });
-  if (to !== "active") await tellKeeper(work, row.id);
+  if (to !== "active") await notifyKeeper(work, row.id);
 }
 
 /** Notifies the machine that holds the files, so that it ends what still runs there. */
-async function tellKeeper(work: Work, sessionId: string): Promise<void> {
+async function notifyKeeper(work: Work, sessionId: string): Promise<void> {
   const workspace = await findWorkspace(work.tx, sessionId);
   if (workspace) work.tx.afterCommit(() => work.announcer.tidy(workspace.runner_id));
 }

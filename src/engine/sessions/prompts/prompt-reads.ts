@@ -45,8 +45,8 @@ export function createPromptReads({ store, clock }: Engine) {
         const row = await readable(reader, principal, id);
         if (row.state === "settled") return promptView(row);
         const ahead = row.state === "queued" ? await countAhead(reader, row) : 0;
-        const around = await lookAround(reader, row.session_id, row.org_id);
-        return receipt(row, around, ahead, clock.now());
+        const context = await readQueueContext(reader, row.session_id, row.org_id);
+        return receipt(row, context, ahead, clock.now());
       }),
 
     list(principal: Principal, sessionId: string, query: PromptQuery): Promise<Page<Prompt>> {
@@ -57,10 +57,10 @@ export function createPromptReads({ store, clock }: Engine) {
         const page = isQueue(query.states)
           ? await queuePage(reader, sessionId, query.states, query.limit)
           : await historyPage(reader, sessionId, query, before);
-        const around = await lookAround(reader, sessionId, session.org_id);
+        const context = await readQueueContext(reader, sessionId, session.org_id);
         const order = new Map((await listWaitingIds(reader, sessionId)).map((id, at) => [id, at]));
         const now = clock.now();
-        const items = page.items.map((row) => receipt(row, around, order.get(row.id) ?? 0, now));
+        const items = page.items.map((row) => receipt(row, context, order.get(row.id) ?? 0, now));
         return { items, next: page.next };
       });
     },
@@ -78,21 +78,21 @@ export function createPromptReads({ store, clock }: Engine) {
   };
 }
 
-interface Around {
+interface QueueContext {
   live: readonly RunRow[];
   /** Read only when a run waits for a runner, or a runner holds it. */
   runners: readonly RunnerStanding[];
 }
 
 /** Reads what explains why the prompts of a session wait, once for all of them. */
-async function lookAround(reader: Reader, sessionId: string, orgId: string): Promise<Around> {
+async function readQueueContext(reader: Reader, sessionId: string, orgId: string): Promise<QueueContext> {
   const live = await listLiveRuns(reader, sessionId);
   const needsRunners = live.some((run) => run.state === "pending" || run.runner_id !== null);
   return { live, runners: needsRunners ? await listStandings(reader, orgId) : [] };
 }
 
 /** Receipt of a prompt: its state, and the reason why it waits. */
-function receipt(row: PromptRow, { live, runners }: Around, ahead: number, now: number): Prompt {
+function receipt(row: PromptRow, { live, runners }: QueueContext, ahead: number, now: number): Prompt {
   if (row.state === "settled") return promptView(row);
   const run = live.find((one) => one.id === row.run_id);
   return promptView(row, {

@@ -36,13 +36,13 @@ const SIZES = (dialect: Reader["dialect"]) =>
   `select seq, type, ${EVENT_BYTES} as bytes from events
    where ${OF_TURN[dialect]} and entry_id is not null and role = 'assistant' order by seq desc`;
 
-interface From {
+interface WholeFrom {
   /** Seq from which results are read whole, and seq from which everything else is. */
   results: number;
   all: number;
 }
 
-const selectWhole = prepare<TurnSpan & From, EventRow>((db, p) =>
+const selectWhole = prepare<TurnSpan & WholeFrom, EventRow>((db, p) =>
   db
     .selectFrom("events")
     .selectAll()
@@ -96,7 +96,7 @@ export async function listTurnEntries(reader: Reader, turn: TurnSpan): Promise<E
 }
 
 /** Seqs to read whole from; `sizes` are newest first. */
-function wholeFrom(sizes: readonly { seq: number; type: string; bytes: number }[]): From {
+function wholeFrom(sizes: readonly { seq: number; type: string; bytes: number }[]): WholeFrom {
   const from = { results: 0, all: 0 };
   let [chars, others] = [0, 0];
   for (const { seq, type, bytes } of sizes) {

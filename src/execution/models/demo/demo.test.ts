@@ -9,8 +9,8 @@ import { MAX_STEPS } from "./script.ts";
 const demo = createDemoProvider({ delayMs: 0 });
 
 type Call = Extract<AssistantPart, { type: "tool_call" }>;
-type Answer = { text: string; isError?: boolean };
-type Perform = (call: Call) => Answer;
+type ToolReply = { text: string; isError?: boolean };
+type Perform = (call: Call) => ToolReply;
 
 interface Played {
   messages: ModelMessage[];

@@ -36,7 +36,7 @@ export interface FailureContext {
   viaServer?: boolean;
 }
 
-interface Known {
+interface ErrorFacts {
   status: number | null;
   headers: Headers;
   /** Provider's own name for the error, such as `overloaded_error`. */
@@ -52,7 +52,7 @@ export function failureOf(error: unknown, context: FailureContext): ModelFailure
   if (error instanceof WireFault && error.code !== "model_stream_broken") {
     return build(error.code, "", {}, context);
   }
-  const known = learn(error);
+  const known = readError(error);
   if (context.viaServer && isTurnOver(known)) return turnOver();
   const waitMs = retryAfterMs(known.headers, context.nowMs);
   const code = codeOf(known, waitMs, context);
@@ -66,7 +66,7 @@ export function failureOf(error: unknown, context: FailureContext): ModelFailure
  * True for a refusal of the server's gateway, not of a provider: the turn has ended, or is being
  * stopped.
  */
-function isTurnOver({ status, headers, kind }: Known): boolean {
+function isTurnOver({ status, headers, kind }: ErrorFacts): boolean {
   return status === 403 && headers[FROM_PROVIDER_HEADER] === undefined && kind === "run_over";
 }
 
@@ -79,14 +79,14 @@ function turnOver(): ModelFailure {
 const AWAY_STATUS = new Set([408, 429, 502, 503, 504]);
 
 /** The gateway marks answers of a provider; all other failures are the server's or the network's. */
-function isServerAway({ status, headers, kind }: Known, { hasBegun }: FailureContext): boolean {
+function isServerAway({ status, headers, kind }: ErrorFacts, { hasBegun }: FailureContext): boolean {
   if (status === null) return !hasBegun;
   if (!AWAY_STATUS.has(status) || headers[FROM_PROVIDER_HEADER] !== undefined) return false;
   // A spent budget is the server's refusal too, and waiting does not change it.
   return !/provider_(?:unreachable|redirected)|insufficient_quota/.test(kind);
 }
 
-function codeOf(known: Known, waitMs: number | undefined, context: FailureContext): string {
+function codeOf(known: ErrorFacts, waitMs: number | undefined, context: FailureContext): string {
   const named = codeOfWords(known, waitMs);
   if (named) return named;
   const { status } = known;
@@ -104,7 +104,7 @@ function codeOf(known: Known, waitMs: number | undefined, context: FailureContex
  * Code from the provider's words, which are more exact than its status; the status may even be one
  * of success.
  */
-function codeOfWords({ status, kind, text }: Known, waitMs: number | undefined): string | null {
+function codeOfWords({ status, kind, text }: ErrorFacts, waitMs: number | undefined): string | null {
   if (/insufficient_quota|billing_error|insufficient_credits/.test(kind))
     return "model_quota_exhausted";
   if (/credit balance is too low|exceeded your current quota/i.test(text))
@@ -190,7 +190,7 @@ function build(code: string, text: string, detail: Detail, context: FailureConte
  * Reads an error. Errors are objects of several packages, or a provider's data; only their fields
  * are trusted.
  */
-function learn(error: unknown): Known {
+function readError(error: unknown): ErrorFacts {
   const fields = asRecord(error);
   const body = bodyOf(fields);
   const inner = asRecord(body.error ?? asRecord(body.response).error ?? body);

@@ -38,16 +38,16 @@ export interface OptionsWish {
   wantsSummaries: boolean;
 }
 
-export function providerOptions(kind: ProviderKind, wish: OptionsWish): SharedV4ProviderOptions {
+export function providerOptions(kind: ProviderKind, request: OptionsWish): SharedV4ProviderOptions {
   if (kind === "anthropic") {
-    if (!ADAPTIVE_THINKING.test(wish.model)) return {};
+    if (!ADAPTIVE_THINKING.test(request.model)) return {};
     return { anthropic: { thinking: { type: "adaptive", display: "summarized" } } };
   }
   if (kind === "openai-compatible") return {};
   // The conversation is kept in our own log only; reasoning comes back encrypted instead.
-  const openai = { store: false, promptCacheKey: cacheKeyOf(wish.cacheKey) };
+  const openai = { store: false, promptCacheKey: cacheKeyOf(request.cacheKey) };
   if (kind === "openai-chat") return { openai };
-  const reasons = wish.wantsSummaries && OPENAI_REASONING.test(wish.model);
+  const reasons = request.wantsSummaries && OPENAI_REASONING.test(request.model);
   return { openai: reasons ? { ...openai, reasoningSummary: "auto" } : openai };
 }
 

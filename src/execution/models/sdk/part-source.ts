@@ -63,14 +63,14 @@ function readHere(chunks: Chunks): PartSource {
   };
 }
 
-interface Written {
+interface WrittenRequest {
   input: Parameters<Fetch>[0];
   init: Parameters<Fetch>[1];
 }
 
 /** Request as the SDK would send it. For the SDK, its answer never comes. */
-async function requestOf(makeModel: MakeLanguageModel, call: Call): Promise<Written> {
-  const { promise: written, resolve } = Promise.withResolvers<Written>();
+async function requestOf(makeModel: MakeLanguageModel, call: Call): Promise<WrittenRequest> {
+  const { promise: written, resolve } = Promise.withResolvers<WrittenRequest>();
   const answered = makeModel((input, init) => {
     resolve({ input, init });
     return new Promise<Response>(() => {});

@@ -167,7 +167,7 @@ async function work(
   if (finalText !== null) return { outcome: "completed", result: finalText };
   const price = priceOf(id);
   const bounds = new TurnBounds(turn.assignment, clock);
-  if (price === null && bounds.keepsToMoney) await tellUnpriced(turn, id);
+  if (price === null && bounds.keepsToMoney) await warnUnpriced(turn, id);
   const summarizer = { turn, provider, modelId: id, model, price, bounds };
   const [loaded, brief] = await Promise.all([loadEarlier(turn), turn.brief()]);
   const earlier = await summarizeEarlier(summarizer, loaded);
@@ -177,7 +177,7 @@ async function work(
   // A repository's own rules must be known before the first request.
   const rules = workspace.isWanted ? await (await workspace.open()).instructions() : null;
   const reminder = await writeMemoryNote(turn, earlier, brief?.recall ?? [], redact);
-  const slept = await tellEndedByRest(turn, tools, redact);
+  const slept = await noteEndedByRest(turn, tools, redact);
   const conversation = await converse(turn, earlier);
   if (reminder) conversation.add(reminder);
   if (slept) conversation.add(slept);
@@ -199,7 +199,7 @@ async function work(
 }
 
 /** After a sleep, lists once the background processes that it ended: the agent may count on them. */
-async function tellEndedByRest(
+async function noteEndedByRest(
   turn: Turn,
   tools: RunnerTools,
   redact: Redactor,
@@ -216,7 +216,7 @@ async function tellEndedByRest(
 }
 
 /** Warns once a turn, however many attempts it takes. */
-async function tellUnpriced(turn: Turn, id: string): Promise<void> {
+async function warnUnpriced(turn: Turn, id: string): Promise<void> {
   const text = `The price of ${id} is not known, so the budget cannot be kept.`;
   const isTold = turn.journaled.some((item) => item.type === "notice" && item.text === text);
   if (!isTold) await turn.append({ type: "notice", entryId: turn.entryId(), text });
@@ -237,18 +237,18 @@ async function converse(turn: Turn, earlier: Earlier): Promise<Conversation> {
   for (const { items } of earlier.exchanges) {
     for (const { item } of items) {
       if (item.type !== "prompt") conversation.add(item);
-      else await conversation.addPrompt(withFrom(turn, item));
+      else await conversation.addPrompt(withPromptAuthor(turn, item));
     }
   }
   const { content: text, attachments, author } = turn.assignment;
-  await conversation.addPrompt(withFrom(turn, { text, attachments, author }));
+  await conversation.addPrompt(withPromptAuthor(turn, { text, attachments, author }));
   for (const item of turn.journaled) conversation.add(item);
   return conversation;
 }
 
 /** Prompt as the model sees it: the author comes before all words that are not the person's own. */
-function withFrom({ assignment }: Turn, { text, attachments, author }: Said) {
+function withPromptAuthor({ assignment }: Turn, { text, attachments, author }: PromptItem) {
   return { text: withAuthor(text, author, assignment), attachments };
 }
 
-type Said = Omit<Extract<HistoryItem["item"], { type: "prompt" }>, "type">;
+type PromptItem = Omit<Extract<HistoryItem["item"], { type: "prompt" }>, "type">;

@@ -58,7 +58,7 @@ export function runCommand(
 
 function feed(child: ChildProcess, fd: number, bytes: Buffer): void {
   const pipe = pipeOf(child, fd);
-  pipe.on("error", () => undefined); // It ended before it had read everything.
+  pipe.on("error", () => undefined); // Bubblewrap ended before it had read everything.
   pipe.end(bytes);
 }
 

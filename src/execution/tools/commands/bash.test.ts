@@ -164,7 +164,7 @@ describe.each(kinds)("bash, %s", (kind) => {
   it.skipIf(kind !== kinds[0])(
     "keeps memory flat for 2 GB of output",
     async () => {
-      await bash("seq 1 100000"); // What is needed once.
+      await bash("seq 1 100000"); // Allocates what is needed once.
       let highest = 0;
       const before = process.memoryUsage().rss;
       const watch = setInterval(() => {

@@ -153,6 +153,6 @@ function decodeText(bytes: Buffer, charset = "utf-8"): string {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // An encoding nobody knows.
+    return new TextDecoder().decode(bytes); // Unknown encoding.
   }
 }

@@ -18,13 +18,13 @@ function abilitiesOf({ tools }: Scene): string {
   return [...(tools.has("spawn_session") ? [DELEGATES] : []), ...OWN_ABILITIES].join("\n");
 }
 
-interface Answer {
+interface CannedAnswer {
   about: RegExp;
   text: string;
 }
 
 /** Answers that must stay true of the program; the first that fits is given. */
-const ANSWERS: readonly Answer[] = [
+const ANSWERS: readonly CannedAnswer[] = [
   {
     about:
       /\b(my )?(data|transcripts?|history) (stored|kept|saved|live|go)|where (is|are|does) (my |the )?(data|transcript|history|files stored)/i,

@@ -87,9 +87,9 @@ function takePiece(items: readonly HistoryItem[], maxChars: number) {
   return { text: lines.join("\n"), count, throughSeq };
 }
 
-type Answer = { kind: "text"; text: string; call: JournalItem } | { kind: "too_long" | "failed" };
+type SummaryReply = { kind: "text"; text: string; call: JournalItem } | { kind: "too_long" | "failed" };
 
-async function ask(by: Summarizer, summary: string | null, piece: string): Promise<Answer> {
+async function ask(by: Summarizer, summary: string | null, piece: string): Promise<SummaryReply> {
   const { turn, provider, model, bounds } = by;
   await turn.step();
   const text = summary === null ? piece : `[Summed up before]\n${summary}\n\n${piece}`;
