@@ -62,7 +62,7 @@ async function start(
   return { workspaces, folder, clock };
 }
 
-/** As an admin's session asks; `repo` is given as text. */
+/** Request of an admin's session; `repo` is given as text. */
 const wish = ({ repo, ...more }: { repo?: string } & Partial<WorkspaceRequest> = {}) => ({
   sessionId: "ses_1",
   repository: repo === undefined ? null : storedRepositoryAddress(repo),
@@ -277,7 +277,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     expect((await sh(b, "git log --format=%s; cat other.txt")).stdout).toBe(
       "second\nfirst\nother\n",
     );
-    // The source is as it was.
+    // The source is unchanged.
     expect(readdirSync(join(repo, ".git/refs/heads")).sort()).toEqual(["other", "trunk"]);
     await a.mark("one");
     await sh(a, "echo two > a.txt; git commit -qam change; mkdir ignored; echo x > ignored/x");
