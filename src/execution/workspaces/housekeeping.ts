@@ -54,7 +54,7 @@ export interface HousekeepingOptions {
 
 const REMOVED_KEPT_MS = 7 * 24 * 60 * 60_000;
 const MIRROR_KEPT_MS = 7 * 24 * 60 * 60_000;
-/** When the disk runs full, copies that can be fetched again go earlier. */
+/** Shorter retention while the disk runs full, for copies that can be fetched again. */
 const PRESSED_MIRROR_KEPT_MS = 5 * 60_000;
 const MEASURED_AGAIN_MS = 6 * 60 * 60_000;
 const MIRROR_MEASURED_AGAIN_MS = 60 * 60_000;

@@ -10,7 +10,7 @@ export function orchestratorId(userId: string): string {
   return `${ORCHESTRATOR}:${userId}`;
 }
 
-/** Earlier form of the id, with a suffix for every incarnation of an orchestrator. */
+/** Form of the id with a suffix for every incarnation of an orchestrator. */
 const ROTATED = /^orchestrator:(?!org:)([^:]+):.+$/;
 /** `{channel}:{userId}`: a person's conversation in a channel, which is with their orchestrator. */
 const IN_CHANNEL = /^(?:web|cli|api|slack|github|telegram|linear|email):(usr_[^:]+)$/;

@@ -71,7 +71,7 @@ export class Presence {
           by: serverId,
           now: tx.now,
         });
-      // When this server is alone, runners of other servers are connected to none.
+      // A server that is alone knows that runners of other servers are connected to none.
       const left = isAlone ? await markOthersOffline(tx, serverId) : 0;
       return left + (await markUnconfirmed(tx, tx.now - afterMs));
     });

@@ -85,14 +85,23 @@ interface QueueContext {
 }
 
 /** Reads what explains why the prompts of a session wait, once for all of them. */
-async function readQueueContext(reader: Reader, sessionId: string, orgId: string): Promise<QueueContext> {
+async function readQueueContext(
+  reader: Reader,
+  sessionId: string,
+  orgId: string,
+): Promise<QueueContext> {
   const live = await listLiveRuns(reader, sessionId);
   const needsRunners = live.some((run) => run.state === "pending" || run.runner_id !== null);
   return { live, runners: needsRunners ? await listStandings(reader, orgId) : [] };
 }
 
 /** Receipt of a prompt: its state, and the reason why it waits. */
-function receipt(row: PromptRow, { live, runners }: QueueContext, ahead: number, now: number): Prompt {
+function receipt(
+  row: PromptRow,
+  { live, runners }: QueueContext,
+  ahead: number,
+  now: number,
+): Prompt {
   if (row.state === "settled") return promptView(row);
   const run = live.find((one) => one.id === row.run_id);
   return promptView(row, {

@@ -79,7 +79,10 @@ function turnOver(): ModelFailure {
 const AWAY_STATUS = new Set([408, 429, 502, 503, 504]);
 
 /** The gateway marks answers of a provider; all other failures are the server's or the network's. */
-function isServerAway({ status, headers, kind }: ErrorFacts, { hasBegun }: FailureContext): boolean {
+function isServerAway(
+  { status, headers, kind }: ErrorFacts,
+  { hasBegun }: FailureContext,
+): boolean {
   if (status === null) return !hasBegun;
   if (!AWAY_STATUS.has(status) || headers[FROM_PROVIDER_HEADER] !== undefined) return false;
   // A spent budget is the server's refusal too, and waiting does not change it.
@@ -104,7 +107,10 @@ function codeOf(known: ErrorFacts, waitMs: number | undefined, context: FailureC
  * Code from the provider's words, which are more exact than its status; the status may even be one
  * of success.
  */
-function codeOfWords({ status, kind, text }: ErrorFacts, waitMs: number | undefined): string | null {
+function codeOfWords(
+  { status, kind, text }: ErrorFacts,
+  waitMs: number | undefined,
+): string | null {
   if (/insufficient_quota|billing_error|insufficient_credits/.test(kind))
     return "model_quota_exhausted";
   if (/credit balance is too low|exceeded your current quota/i.test(text))

@@ -87,7 +87,9 @@ function takePiece(items: readonly HistoryItem[], maxChars: number) {
   return { text: lines.join("\n"), count, throughSeq };
 }
 
-type SummaryReply = { kind: "text"; text: string; call: JournalItem } | { kind: "too_long" | "failed" };
+type SummaryReply =
+  | { kind: "text"; text: string; call: JournalItem }
+  | { kind: "too_long" | "failed" };
 
 async function ask(by: Summarizer, summary: string | null, piece: string): Promise<SummaryReply> {
   const { turn, provider, model, bounds } = by;
