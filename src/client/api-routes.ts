@@ -1,4 +1,4 @@
-/** Every route of the API by group and name, as types: no schema reaches whoever imports this. */
+/** Every route of the API by group and name, as types: importing this brings in no schema. */
 import type { routingApi } from "#channels/routing/contract.ts";
 import type { runnersApi, runsApi } from "#engine/runs/contract.ts";
 import type { promptsApi, sessionsApi } from "#engine/sessions/contract.ts";

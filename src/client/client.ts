@@ -25,7 +25,7 @@ export interface ClientRequest extends CallOptions {
 /** Sends a request and resolves with the parsed answer; throws what its caller understands. */
 export type Transport = (request: ClientRequest) => Promise<unknown>;
 
-/** True of an input whose fields can all be left out, and of one that has none. */
+/** True for an input whose fields can all be left out, and for one that has none. */
 type IsOptional<Input> = object extends Input
   ? true
   : Input extends Readonly<Record<string, never>>
@@ -100,13 +100,13 @@ function pathWithQuery(path: string, input: LooseInput = {}): string {
   return `${fillPath(path, input)}${queryText(input.query)}`;
 }
 
-/** A route that changes something is sent a body, even an empty one. */
+/** Routes that change something get a body, even an empty one. */
 function bodyOf(method: ClientRequest["method"], input: LooseInput = {}): unknown {
   if (input.body !== undefined) return input.body;
   return method === "POST" || method === "PUT" || method === "PATCH" ? {} : undefined;
 }
 
-/** Leaves out what is undefined or empty. */
+/** Leaves out fields that are undefined or empty. */
 function queryText(query: unknown): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {

@@ -1,4 +1,4 @@
-/** Sends requests of the client with `fetch`. Throws an `ApiError` for everything that is no success. */
+/** Sends requests of the client with `fetch`. Throws an `ApiError` for every answer but a success. */
 import { ApiError, apiErrorFrom } from "./api-error.ts";
 import type { ClientRequest, Transport } from "./client.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Telling others, after the fact. Events go to watchers in this process as they are; other servers
+ * Announcements after the commit. Watchers in this process get the events themselves; other servers
  * get ids over the bus and read the database. Losing any of it costs latency only.
  */
 import type { Bus, BusMessage } from "#base/bus/bus.ts";
@@ -15,9 +15,9 @@ export interface CancelOrder {
 }
 
 export interface SessionWatcher {
-  /** Events that were just appended, in order. */
+  /** Delivers events that were just appended, in order. */
   appended(events: SessionEvent[]): void;
-  /** The log has grown to this seq on another server. */
+  /** Reports that the log has grown to this seq on another server. */
   grown(lastSeq: number): void;
   delta(delta: Delta): void;
 }
@@ -25,9 +25,9 @@ export interface SessionWatcher {
 export interface Announcer {
   watchSession(sessionId: string, watcher: SessionWatcher): () => void;
   isWatched(sessionId: string): boolean;
-  /** The sessions that somebody on this server follows. */
+  /** Sessions that somebody on this server follows. */
   watched(): string[];
-  /** Tells the watchers here how far a log reaches, for what the bus did not tell. */
+  /** Reports the length of a log to the watchers here, when the bus did not. */
   grown(sessionId: string, lastSeq: number): void;
   appended(sessionId: string, events: () => SessionEvent[], lastSeq: number): void;
   delta(sessionId: string, delta: Delta): void;
@@ -35,13 +35,13 @@ export interface Announcer {
   onRunsReady(handler: () => void): () => void;
   cancel(order: CancelOrder): void;
   onCancel(handler: (order: CancelOrder) => void): () => void;
-  /** A thing in a list has changed: clients refetch it. */
+  /** Reports that an item of a list has changed: clients refetch it. */
   hint(topic: string, type: string, id: string): void;
   onHint(
     topic: string,
     handler: (hint: { type: string; id: string; rev: number }) => void,
   ): () => void;
-  /** Tells a runner that a session it keeps files for rests or is gone. */
+  /** Notifies a runner that a session whose files it keeps is resting or gone. */
   tidy(runnerId: string): void;
   onTidy(handler: (runnerId: string) => void): () => void;
   gateClosed(gateId: string): void;

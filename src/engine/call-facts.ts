@@ -1,7 +1,7 @@
-/** Facts about one tool call, as commands and listeners are told them. */
+/** Facts about one tool call, for commands and listeners. */
 import type { Verdict } from "#protocol/sessions.ts";
 
-/** A call as it was journaled, or as its gate keeps it. */
+/** A call as journaled, or as its gate keeps it. */
 export interface CallOnRecord {
   callId: string;
   tool: string;

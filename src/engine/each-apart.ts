@@ -1,4 +1,7 @@
-/** For sweeps: one item that fails does not keep the others waiting; the first failure is told at the end. */
+/**
+ * Runs a sweep's items independently: a failing item does not block the others; the first failure
+ * is thrown at the end.
+ */
 export async function eachApart<T>(
   items: readonly T[],
   act: (item: T) => Promise<unknown>,

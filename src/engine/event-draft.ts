@@ -24,7 +24,7 @@ export interface EventDraft {
   data?: Record<string, unknown>;
 }
 
-/** The row of a draft, at the session's last seq. */
+/** Row of a draft, at the session's last seq. */
 export function eventRow(session: SessionRow, draft: EventDraft, now: number): EventRow {
   return {
     session_id: session.id,

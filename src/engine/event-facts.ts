@@ -6,48 +6,48 @@ import type { SessionRow } from "./schema.ts";
 export type ChildrenFate = "end" | "detach";
 
 export interface ResultAnswer {
-  /** The result of the run: as its runtime gave it, until a listener knows better. */
+  /** Result of the run: from its runtime, until a listener replaces it. */
   result: string | null;
 }
 
 export interface CallbackAnswer {
-  /** The parent was told, or will be. */
+  /** True when the parent was notified, or will be. */
   isTaken: boolean;
 }
 
 export interface WakeAnswer {
-  /** Why it must not wake now. */
+  /** Reason why the session must not wake now. */
   refusal: Refusal | null;
 }
 
 /**
- * What people have set up was changed: who did it and what it was, in ids and in words that stand in
- * the code. It has no field for what somebody typed, and no such thing may be put in one of these.
+ * A change to something that people have set up: who made it and what it was, in ids and in words
+ * from the code. The type has no field for typed text, and none may be put in these.
  */
 export interface SettingChange {
   orgId: string;
-  /** A principal's key; null: nobody who is known. */
+  /** Key of the principal; null when nobody is known. */
   by: string | null;
   /** Kind of thing, such as `api_key`. */
   area: string;
   /** Action on it, such as `revoked`. */
   action: string;
   subjectId: string | null;
-  /** The session it happened in, if it was in one. */
+  /** Session of the change, if it was made in one. */
   session?: Pick<SessionRow, "id" | "owner_id">;
-  /** One more word of the code that says which of several. */
+  /** Further word of the code that tells several cases apart. */
   detail?: string;
 }
 
-/** Fields of a new session that somebody asked for; the rest was taken from its parent or the defaults. */
+/** Fields of a new session that somebody asked for; the others come from its parent or the defaults. */
 export interface Asked {
   runtime: boolean;
   model: boolean;
-  /** By a person. What an agent chose for its child is a choice, and gives way to more. */
+  /** True when a person chose it. An agent's choice for its child gives way to other settings. */
   persona: boolean;
   memory: boolean;
-  /** Set by the feature that gives a session its persona: who or what chose it. */
+  /** Source of the persona, set by the feature that chooses it. */
   personaSource?: string;
-  /** Its parent was named only to be told of the end of its run. */
+  /** True when the parent was named only to be notified of the end of the run. */
   callback: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * What a feature is to the kernel and the surfaces: tables, listeners, timers, routes, a say in what
- * tools may do. The kernel hosts features and names none.
+ * Contract of a feature with the kernel and the surfaces: tables, listeners, timers, routes, and a
+ * say in what tools may do. The kernel hosts features and names none.
  */
 import type * as z from "zod";
 import type { Log } from "#base/log.ts";
@@ -23,7 +23,10 @@ export type TimerHandler = (work: Work, timer: TimerRow) => Promise<void>;
 /** Delivers one outbox row outside the database. A throw means: try again later. */
 export type Deliverer = (payload: unknown, causeKey: string) => Promise<void>;
 
-/** Runs on every server, so it must be safe to run on several at once. A throw means: at the next round. */
+/**
+ * Work by the clock. It runs on every server, so several may run it at once. After a throw the next
+ * round tries again.
+ */
 export interface Sweep {
   name: string;
   everyMs: number;
@@ -63,29 +66,29 @@ export function serve<R extends ApiRoute>(
   return { ...route, handle, ...(statusOf && { statusOf }) } as unknown as Route;
 }
 
-/** What an agent is given to read, besides what it is asked. */
+/** Material that an agent reads besides its prompt. */
 export interface Brief {
-  /** In this order, before anything else it is told. */
+  /** Instructions in this order, before any other part of the context. */
   instructions: { name: string; content: string }[];
-  /** For its workspace, by their path there. */
+  /** Files for the workspace, by their path there. */
   files: { path: string; content: string }[];
-  /** To be run once in a new workspace, before the agent begins. */
+  /** Command to run once in a new workspace, before the agent begins. */
   setup: string | null;
-  /** As whom it commits. */
+  /** Author of the agent's commits. */
   identity?: GitIdentity | null;
-  /** What it may need to know for this prompt, a line each: given with it, and kept in the transcript. */
+  /** Notes that may matter to this prompt, one line each: given with it and kept in the transcript. */
   recall?: string[];
 }
 
-/** For a session that has a persona or a repository. */
+/** Returns the brief of a session with a persona or a repository. */
 export type Briefer = (
   reader: Reader,
   session: SessionRow,
-  /** The prompt that is being worked on. */
+  /** Prompt of the current turn. */
   prompt: PromptRow,
 ) => Promise<Brief | undefined>;
 
-/** What an agent must still know when its history was summed up; it is asked for only then. */
+/** Returns what an agent must still know after its history was summed up; called only then. */
 export type Registrar = (
   reader: Reader,
   session: SessionRow,
@@ -93,50 +96,50 @@ export type Registrar = (
 ) => Promise<string | null>;
 
 /**
- * What opens a session's repository; undefined when the feature does not know it. It is asked only
- * for the runner that holds a run of the session, and must answer from the server's own rows.
+ * Returns access to a session's repository, or undefined when the feature does not know it. Called
+ * only for the runner that holds a run of the session; answers from the server's own rows.
  */
 export type RepositoryOpener = (
   engine: Engine,
   session: SessionRow,
-  /** Whose runs it may claim says whose machine it is. */
+  /** Runner that asks; its scope tells whose machine it is. */
   runner: Pick<RunnerRow, "scope">,
 ) => Promise<RepositoryAccess | undefined>;
 
-/** Somebody by the ids of the server's rows. */
+/** A person, by the ids of the server's rows. */
 export interface Person {
   orgId: string;
   userId: string;
 }
 
-/** Something that can be found by words, as it is now. */
+/** Current state of something that can be found by words. */
 export interface SearchableRow {
   id: string;
   orgId: string;
-  /** Whom its own routes show it to: these people, or everybody of the org. */
+  /** Readers that its own routes show it to: these people, or everybody of the org. */
   readers: readonly string[] | "org";
   title: string;
-  /** The title is another's, or a part of the text: it is shown, and finds nothing. */
+  /** True when the title is another row's, or part of the text: it is shown, and finds nothing. */
   isTitleBorrowed?: boolean;
-  /** What it says besides its title. */
+  /** Text besides the title. */
   text: string;
-  /** When it was written or last changed. */
+  /** Time of the last change. */
   at: number;
-  /** The page that shows it. */
+  /** Address of the page that shows it. */
   url: string;
 }
 
-/** A kind of thing that can be found by words. The kernel does nothing with it but carry it. */
+/** A kind of searchable thing. The kernel only passes it on. */
 export interface Searchable {
   kind: string;
-  /** What a credential must be allowed to be shown it. */
+  /** Action that a credential must allow to be shown the row. */
   action: Action;
-  /** Where it is kept, by `id`, and the columns that say what it is found by, or by whom. */
+  /** Table that keeps it, by `id`, and the columns that decide its words or its readers. */
   table: string;
   columns: readonly string[];
-  /** Raised when those columns, or what is made of them, are others: all of it is read anew. */
+  /** Raised when those columns, or what is derived from them, change: all rows are read anew. */
   version: number;
-  /** Of these, what exists and is to be found. */
+  /** Returns those of the ids that exist and may be found. */
   read(reader: Reader, ids: readonly string[]): Promise<SearchableRow[]>;
 }
 
@@ -149,10 +152,10 @@ export interface Feature {
   sweeps?: readonly Sweep[];
   routes?: readonly Route[];
   tools?: readonly Tool[];
-  /** Has a say in every tool call that asks to be judged. */
+  /** Takes part in every tool call that asks to be judged. */
   judge?: Judge;
   brief?: Briefer;
-  /** The words for the model, for the kinds of notices that it sends. */
+  /** Renderers for the kinds of notices that the feature sends. */
   renderNotices?: Partial<NoticeRenderers>;
   register?: Registrar;
   openRepository?: RepositoryOpener;
@@ -160,15 +163,17 @@ export interface Feature {
   listRepoAddresses?: RepoAddressLister;
   searchable?: readonly Searchable[];
   /**
-   * Tables whose rows hang on a session by `session_id`, or `table.column` by another, and go with it.
-   * `table.column=null`: rows that only name the session stay, and forget it. The column needs an index.
+   * Tables whose rows belong to a session by `session_id`, or `table.column` by another column, and
+   * are removed with it. `table.column=null`: rows that only name the session stay, and forget it.
+   * The column needs an index.
    */
   sessionTables?: readonly string[];
-  /** How long rows of its tables are kept that no session takes along. */
+  /** Retention of rows that no session takes along. */
   retention?: readonly RetentionRule[];
   /**
-   * Removes what is a removed person's alone, at most a batch of it; true when nothing is left. Their
-   * sessions are gone by then. What others go on using may keep their id, and nothing they typed.
+   * Removes a batch of the rows that belong to a removed person alone; true when none is left. The
+   * person's sessions are gone by then. Rows that others go on using may keep the person's id, and
+   * nothing they typed.
    */
   purgePerson?(work: Work, person: Person): Promise<boolean>;
   start?(engine: Engine, log: Log): void;

@@ -1,4 +1,4 @@
-/** The kernel's front door. */
+/** Front door of the kernel. */
 
 export type { Announcer, SessionWatcher } from "./announce.ts";
 export type { EndedCall, JudgedCall } from "./call-facts.ts";

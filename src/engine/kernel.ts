@@ -1,6 +1,6 @@
 /**
- * The kernel, put together: what surfaces and features are handed. It holds commands over sessions,
- * prompts, runs, runners and gates, and the loops that move them; it has never heard of a feature.
+ * Assembles the kernel for surfaces and features: commands over sessions, prompts, runs, runners
+ * and gates, and the loops that move them. The kernel knows no feature by name.
  */
 import { randomUUID } from "node:crypto";
 import type { Bus } from "#base/bus/bus.ts";
@@ -51,7 +51,7 @@ export interface KernelOptions {
   features: readonly Feature[];
   tools?: readonly Tool[];
   turnLimits?: TurnLimits;
-  /** How long a session may be idle before it falls asleep. */
+  /** Idle time after which a session hibernates. */
   idleMs?: number;
   /** Signs run tokens; servers that share a database share it. */
   secretKey?: string;
@@ -86,7 +86,7 @@ export async function createKernel({
     ...features.flatMap((feature) => feature.migrations ?? []),
   ]);
   const serverId = ids.mint("srv");
-  // Before any runner connects: nobody may take it for dead.
+  // Shown before any runner connects, so that nobody takes this server for dead.
   await store.showLiveness?.(serverId);
   const catalogue = createCatalogue([...tools, ...features.flatMap((one) => one.tools ?? [])]);
   const sessionTables = features.flatMap((feature) => feature.sessionTables ?? []);
@@ -149,7 +149,7 @@ export async function createKernel({
     runners,
     agents: createAgents({ engine, catalogue, policy, tokens }),
     workspaces: createWorkspaceReads(engine),
-    /** A batch of it; true when nothing of theirs is left. */
+    /** Removes a batch of a person's rows; true when none is left. */
     purgePerson: (person: Person) =>
       purgePerson({ engine, features, sessionTables, removeRunner }, person),
     routes: features.flatMap((feature) => feature.routes ?? []),
@@ -157,7 +157,7 @@ export async function createKernel({
     sweeps,
     housekeeping,
     retention,
-    /** Before anybody is served: what earlier servers left in the database is set right. */
+    /** Repairs what earlier servers left in the database, before anybody is served. */
     prepare: () => dispatcher.setRowsRight(),
     start: () => sweeps.start(),
     async stop() {
@@ -177,7 +177,7 @@ function rendererOf(features: readonly Feature[]): RenderNotice {
   return createNoticeRenderer([own, ...features.map((feature) => feature.renderNotices)]);
 }
 
-/** Questions that the kernel asks of the one feature that knows. */
+/** Queries that the kernel makes of the one feature that can answer. */
 function listersOf(
   features: readonly Feature[],
 ): Pick<Engine, "listBindings" | "listRepoAddresses"> {

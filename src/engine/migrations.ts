@@ -1,9 +1,9 @@
-/** How the kernel's tables come to be. Steps are only ever added. */
+/** Migrations of the kernel's tables. Steps are only ever added. */
 import type { Dialect, Migration } from "#base/store/index.ts";
 
 const LIVE_RUN = "state in ('pending', 'claimed', 'running', 'gated', 'stopping')";
 
-/** `ID` sorts by bytes on both databases; `BYTES` is their blob. */
+/** Column types of a dialect: `ID` sorts by bytes on both databases; `BYTES` is their blob. */
 export function ddl(dialect: Dialect, text: string): string[] {
   const id = dialect === "postgres" ? 'text collate "C"' : "text";
   const bytes = dialect === "postgres" ? "bytea" : "blob";
@@ -199,8 +199,8 @@ alter table sessions add column plan_state text;
 `;
 
 /**
- * Sessions made before the column existed: those that an admin made may use the folder they name, and
- * so may the children that work on the same one. What a member made there was never allowed.
+ * Grants for sessions made before the column existed: those of an admin may use the folder they
+ * name, and so may children that work on the same one. A member's session was never allowed to.
  */
 const pathColumn = `
 alter table sessions add column may_use_path integer not null default 0;
@@ -223,7 +223,7 @@ create index sessions_held_asleep on sessions (id) where lifecycle = 'hibernated
 const stoppedIndex =
   "create index runs_stopped on runs (session_id, settled_at) where stop_reason = 'stop'";
 
-/** A machine has one runner row, whatever token it comes with. */
+/** A machine has one runner row, whatever token its runner uses. */
 const machineColumn = `
 alter table runners add column machine ID;
 create unique index runners_machine on runners (org_id, machine) where machine is not null;
@@ -244,7 +244,7 @@ create table secret_key (
 
 const consentColumn = "alter table runners add column unsandboxed text";
 
-/** The last report of its disk; see `protocol/disk-report.ts`. */
+/** Last report of a runner's disk; see `protocol/disk-report.ts`. */
 const diskColumn = "alter table runners add column disk text";
 
 const blobTypeColumn = "alter table blob_refs add column media_type text";
@@ -257,7 +257,7 @@ alter table runs add column metered_fence integer not null default 0;
 /** Runners that end with their server, because it runs or started them. */
 const endsWithServerColumn =
   "alter table runners add column ends_with_server integer not null default 0";
-/** Sessions that are being purged; and how long an admin wants each kind of row kept. */
+/** Sessions that are being purged; and the retention that an admin has set for each kind of row. */
 const growthTables = `
 create table session_remains (
   session_id ID primary key, org_id ID not null, owner_id ID, created_at bigint not null
@@ -277,7 +277,7 @@ alter table runs add column turn_items bigint not null default 0;
 alter table runs add column turn_chars bigint not null default 0;
 `;
 
-/** Why the model of a turn stopped writing, the last time. */
+/** Last reason why the model of a turn stopped writing. */
 const modelStopColumn = "alter table runs add column model_stop text";
 
 /** Runs are pinned by their runner, so no query looks for sessions by these. */
@@ -288,8 +288,8 @@ const retentionHoldTable =
   "create table retention_hold (id integer primary key, until bigint not null)";
 
 /**
- * States as they are: what a session waits for, the start of work that has no end yet, when a machine
- * with files was found to be gone, and an index of turns that are being ended.
+ * Columns that make states explicit: what a session waits for, the start of work that has no end
+ * yet, when a machine with files was found to be gone, and an index of turns that are being ended.
  */
 const stateColumns = `
 alter table sessions add column awaiting_kind text;
@@ -302,7 +302,7 @@ alter table workspaces add column offline_at bigint;
 alter table workspaces add column left_at bigint;
 `;
 
-/** How many messages a session's transcript holds; and what its first run asked of its runner. */
+/** Adds the number of messages in a transcript, and the requirements of a session's first run. */
 const messagesAndDemands = `
 alter table sessions add column demands text;
 alter table sessions add column messages_total bigint not null default 0;
@@ -312,7 +312,7 @@ update sessions set messages_total = counted.messages from (
 ) as counted where counted.session_id = sessions.id;
 `;
 
-/** Why a session's last turn failed, and which version of its persona it works with. */
+/** Error of a session's last turn, and the pinned version of its persona. */
 const lastErrorAndPersonaVersion = `
 alter table sessions add column last_error_code text;
 alter table sessions add column last_error_message text;
@@ -329,8 +329,8 @@ update sessions set last_error_code = (
 `;
 
 /**
- * Notices as data, and the rights of guests from a column. Prompts of earlier versions say it only in
- * their words: this is the last time that those are read.
+ * Notices as data, and the rights of guests from a column. Prompts of earlier versions hold both
+ * only in their text, which is parsed here for the last time.
  */
 const noticeColumns = `
 alter table prompts add column notice text;

@@ -1,7 +1,8 @@
 /**
- * The kernel's tables. Every row knows its org, its owner and who made it. Instants are epoch
- * milliseconds, booleans 0 or 1, JSON is text, money is in micro-units: one form for both databases.
- * States are readonly here: they change by the tables in `transitions/`, which return the columns to set.
+ * Tables of the kernel. Every row has its org, its owner and its creator. Instants are epoch
+ * milliseconds, booleans 0 or 1, JSON is text, money is in micro-units: one form for both
+ * databases. States are readonly here: they change by the tables in `transitions/`, which return
+ * the columns to set.
  */
 import type { EventType } from "#protocol/events.ts";
 import type { ExecutionMode, RunState, RunType } from "#protocol/runs.ts";
@@ -72,7 +73,7 @@ export interface SessionRow {
   repo: string | null;
   branch: string | null;
   persona_slug: string | null;
-  /** The version of its persona that it was given. */
+  /** Pinned version of the persona. */
   persona_version: number | null;
   scope_key: string | null;
   queue_mode: QueueMode;
@@ -80,7 +81,7 @@ export interface SessionRow {
   enable_memory: number;
   budget_micros: number | null;
   project_dir: string | null;
-  /** 1: it may use the folder of a runner's machine that `repo` or `project_dir` names. */
+  /** 1: the session may use the folder of a runner's machine that `repo` or `project_dir` names. */
   may_use_path: number;
   agent_name: string | null;
   executor_session_id: string | null;
@@ -88,36 +89,36 @@ export interface SessionRow {
   executor_type: string | null;
   hostname: string | null;
   readonly incarnation: number;
-  /** 1: one live run at a time; 0: its threads run side by side. */
+  /** 1: one live run at a time; 0: threads run side by side. */
   exclusive: number;
-  /** 1: a person has put it into supervisor mode. */
+  /** 1: a person has put the session into supervisor mode. */
   supervisor: number;
-  /** 1: it has ended its turn to wait for something to happen. */
+  /** 1: the session has ended its turn to wait for an event. */
   awaiting: number;
-  /** The thing it waits for; null while it does not wait. */
+  /** Event that the session waits for; null while it does not wait. */
   awaiting_kind: "children" | "time" | null;
-  /** When it is woken at the latest, if it has set a time. */
+  /** Time when the session is woken at the latest, if it has set one. */
   awaiting_until: number | null;
-  /** 1: it may change nothing until a plan of its own is approved. */
+  /** 1: the session may change nothing until a plan of its own is approved. */
   plan_required: number;
-  /** What became of the plan it presented last; null: it has presented none that counts. */
+  /** Result of the plan presented last; null when no presented plan counts. */
   plan_state: "pending" | PlanFate | null;
-  /** How long it may be idle before it falls asleep; null: as the server says. */
+  /** Idle time before the session hibernates; null for the server's default. */
   idle_ms: number | null;
   last_seq: number;
   next_position: number;
   waiting: number;
   prompts_total: number;
-  /** 1: its log has a `session_start` without its `session_stop`. */
+  /** 1: the log has a `session_start` without its `session_stop`. */
   started: number;
-  /** JSON of the demands that hold for all its runs; null: none. */
+  /** Requirements that hold for all runs of the session, as JSON; null for none. */
   demands: string | null;
-  /** Prompts and answers in its transcript. */
+  /** Prompts and answers in the transcript. */
   messages_total: number;
-  /** The state of its most telling live run, or null when none is live. */
+  /** State of the most telling live run, or null when none is live. */
   readonly run_state: RunState | null;
   readonly last_outcome: Outcome | null;
-  /** Why its last turn failed; null when that did not fail. */
+  /** Error of the last turn; null when that turn did not fail. */
   last_error_code: string | null;
   last_error_message: string | null;
   cost_micros: number;
@@ -128,7 +129,7 @@ export interface SessionRow {
   archived_at: number | null;
 }
 
-/** A session whose own row is gone, while rows of its bulk still wait to be deleted. */
+/** A purged session whose own row is gone, while its bulk rows wait to be deleted. */
 export interface SessionRemainsRow {
   session_id: string;
   org_id: string;
@@ -136,9 +137,9 @@ export interface SessionRemainsRow {
   created_at: number;
 }
 
-/** Somebody who does not own a session was let in to read it. */
+/** Read access of somebody who does not own the session. */
 export interface SessionOpenRow {
-  /** Also the id of the entry that tells its owner. */
+  /** Id of the access, and of the entry that notifies the owner. */
   id: string;
   org_id: string;
   session_id: string;
@@ -153,12 +154,12 @@ export interface ThreadRow {
   org_id: string;
   session_id: string;
   name: string;
-  /** History before this seq is out of the model's sight (a fresh context); it stays readable. */
+  /** Seq before which history is hidden from the model (a fresh context); it stays readable. */
   context_after_seq: number;
-  /** Takes the place of the history up to `summary_through_seq` in the model's sight. */
+  /** Replaces the history up to `summary_through_seq` for the model. */
   summary: string | null;
   summary_through_seq: number;
-  /** Summaries in a row that could not be had, and when the next may be asked for. */
+  /** Failed summaries in a row, and the time when the next may be made. */
   summary_failures: number;
   summary_retry_at: number;
   created_at: number;
@@ -188,34 +189,37 @@ export interface RunRow {
   readonly fence: number;
   attempts: number;
   strikes: number;
-  blameless: number; // losses in a row that were not the prompt's fault
-  lost_runner_id: string | null; // whose lease ended last: others are preferred for a moment
+  blameless: number; // consecutive losses that were not the prompt's fault
+  lost_runner_id: string | null; // runner that lost the run last: others are preferred for a moment
   /** 1 when the current attempt has journaled something. */
   progressed: number;
-  /** The last ordinal appended under the current fence. */
+  /** Last ordinal appended under the current fence. */
   journaled: number;
   /** Items and characters that the turn has journaled, over all attempts. */
   turn_items: number;
   turn_chars: number;
-  /** The session's seq when the turn began; its journal lies after it. */
+  /** Seq of the session when the turn began; its journal follows. */
   first_seq: number;
   readonly lease_until: number | null;
   stop_reason: string | null;
-  /** When it will be ended by force. */
+  /** Time when the run is ended by force. */
   stop_by: number | null;
-  /** The prompt that cut this turn. */
+  /** Prompt that cut this turn. */
   stop_by_prompt: string | null;
-  /** Why it waits until `available_at`, as JSON; null when it was not paused. */
+  /** Reason for waiting until `available_at`, as JSON; null when the run was not paused. */
   pause: string | null;
-  /** What models and tools have taken, over all attempts; waiting for people does not count. */
+  /** Time that models and tools took, over all attempts; waiting for people does not count. */
   worked_ms: number;
-  /** 1 when a request's price was not known, so that the cost is not all of it. */
+  /** 1 when the price of a request was not known, so that the cost is incomplete. */
   unpriced: number;
-  /** The session's when the present attempt was claimed; null: the runner's default. */
+  /** Model of the session when the current attempt was claimed; null for the runner's default. */
   model: string | null;
-  /** Of the last attempt that used the model gateway: there the server counts, not the runner. */
+  /**
+   * Fence of the last attempt that used the model gateway: for it the server counts, not the
+   * runner.
+   */
   metered_fence: number;
-  /** Why the model stopped writing, the last time it was asked: a word of its provider. */
+  /** Last reason why the model stopped writing, in its provider's word. */
   model_stop: string | null;
   error_code: string | null;
   error_message: string | null;
@@ -260,7 +264,7 @@ export interface RunnerRow {
   org_id: string;
   owner_id: string | null;
   created_by: string;
-  /** `org`, or `user:<id>`: whose runs it may claim. */
+  /** `org` or `user:<id>`: the runs that the runner may claim. */
   scope: string;
   credential_id: string;
   name: string;
@@ -274,24 +278,24 @@ export interface RunnerRow {
   version: string;
   protocol: number;
   state: "online" | "draining" | "offline";
-  ready: number; // 0 while it does not know its models yet
+  ready: number; // 0 while the runner does not know its models yet
   boot_id: string;
   server_id: string | null;
-  /** 1: its process ends when that server does, so what it held is free when the server is dead. */
+  /** 1: the process ends with that server, so its runs are free when the server is dead. */
   ends_with_server: number;
   models: string;
   sandbox: string | null;
-  /** Its last report of its disk, as JSON. */
+  /** Last report of the disk, as JSON. */
   disk: string | null;
-  /** Fingerprint of its machine's key; null for a runner that has never proved one. */
+  /** Fingerprint of the machine's key; null for a runner that has never proved one. */
   machine: string | null;
-  /** The consent to work without a sandbox, as JSON: who gave it, and when. */
+  /** Consent to work without a sandbox, as JSON: who gave it, and when. */
   unsandboxed: string | null;
   last_seen_at: number;
   created_at: number;
 }
 
-/** The answer of a server tool, kept so that the same call is performed once. */
+/** Result of a server tool, kept so that the same call is performed once. */
 export interface ToolResultRow {
   session_id: string;
   prompt_id: string;

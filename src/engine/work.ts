@@ -40,32 +40,38 @@ const ROWS_PER_INSERT = 100;
 
 type InsertAll = (tx: Tx, rows: readonly unknown[]) => Promise<unknown>;
 
-/** What happened, told inside the transaction that made it happen. */
+/** Events of the kernel, emitted inside the transaction that causes them. */
 export type KernelEvent =
   | { type: "prompt_settled"; session: SessionWriter; prompt: PromptRow; run: RunRow | null }
-  /** A run is about to end as completed; a feature that knows what its turn said sets the result. */
+  /** A run is about to end as completed; a feature that knows its turn's answer sets the result. */
   | { type: "run_settling"; session: SessionWriter; run: RunRow; answer: ResultAnswer }
-  /** Before anything is told of a new session: what it was not asked to be may still be settled. */
+  /**
+   * A session is being made and nothing is announced yet: a listener may set the fields nobody
+   * asked for.
+   */
   | { type: "session_making"; session: SessionWriter; asked: Asked }
-  /** Who refuses the new session throws. */
+  /** A listener that refuses the new session throws. */
   | { type: "session_created"; session: SessionWriter; asked: Asked }
-  /** Its settings are being changed as somebody asked; who refuses one throws. */
+  /** The session's settings are being changed on request; a listener that refuses one throws. */
   | {
       type: "session_changed";
       session: SessionWriter;
       fields: readonly string[];
-      /** The row as it was, where somebody may need it. */
+      /** Previous row, where a listener may need it. */
       before?: Readonly<SessionRow>;
     }
   | { type: "session_lifecycle"; session: SessionWriter; from: string }
-  /** It is about to be archived: whoever ties sessions to it ends or releases them first. */
+  /**
+   * The session is about to be archived: features that tie sessions to it end or release them
+   * first.
+   */
   | {
       type: "session_archiving";
       session: SessionWriter;
       force: boolean;
       children: ChildrenFate | undefined;
     }
-  /** A run of `async_callback` has ended; a feature that tells the parent says so. */
+  /** A run of `async_callback` has ended; a feature that notifies the parent sets `isTaken`. */
   | {
       type: "callback_due";
       session: SessionWriter;
@@ -73,31 +79,34 @@ export type KernelEvent =
       run: RunRow | null;
       answer: CallbackAnswer;
     }
-  /** Somebody speaks to a session that is not there: who keeps it for them may make it. */
+  /**
+   * A prompt addresses a session that does not exist: a feature that keeps such sessions may create
+   * it.
+   */
   | { type: "session_missing"; sessionId: string; principal: Principal }
   /**
-   * It is to be active again, and nothing has been changed yet. Who does not want it says so; who
-   * keeps sessions that never end for good brings one back here when a person speaks to it.
+   * The session is to be active again, and nothing has been changed yet. A listener may refuse. A
+   * feature whose sessions never end for good brings one back here when a person speaks to it.
    */
   | { type: "session_waking"; session: SessionWriter; by: Author["kind"]; answer: WakeAnswer }
   | { type: "prompt_admitted"; session: SessionWriter; prompt: PromptRow }
-  /** It is in the history now, and its agent works on it. */
+  /** The prompt is in the history now, and its agent works on it. */
   | { type: "prompt_started"; session: SessionWriter; prompt: PromptRow }
   /** An attempt was taken from its runner; the run is tried again or ended. */
   | { type: "run_lost"; session: SessionWriter; run: RunRow; reason: LossReason }
-  /** Its turn waits for the machine with its files, which has been gone for long. */
+  /** The turn waits for the machine with the session's files, which has been gone for long. */
   | { type: "workspace_offline"; session: SessionWriter; run: RunRow }
   | { type: "model_called"; session: SessionWriter; run: RunRow; call: ModelCallItem }
-  /** A tool call was judged; those that are allowed are heard of again when they end. */
+  /** A tool call was judged; allowed calls are reported again when they end. */
   | { type: "call_judged"; session: SessionWriter; run: RunRow; call: JudgedCall }
   | { type: "call_ended"; session: SessionWriter; run: RunRow; call: EndedCall }
   | { type: "gate_opened"; session: SessionWriter; gate: GateRow }
   | { type: "gate_closed"; session: SessionWriter; gate: GateRow }
-  /** Somebody who does not own it was let in to read it, until an instant. */
+  /** Somebody who does not own the session may read it until an instant. */
   | { type: "session_opened"; session: SessionWriter; by: string; reasonChars: number }
   /**
-   * What an entry said was taken out of the log; `words` is that, for those who keep copies. Of a
-   * prompt that never became an entry, `entryId` is the prompt's id.
+   * The content of an entry was removed from the log; `words` holds it, for features that keep
+   * copies. For a prompt that never became an entry, `entryId` is the prompt's id.
    */
   | {
       type: "entry_redacted";
@@ -107,16 +116,16 @@ export type KernelEvent =
       kind: string;
       words: readonly string[];
     }
-  /** Rows of a feature are gone that others may name by their id. */
+  /** Rows of a feature were deleted that others may name by their id. */
   | { type: "records_deleted"; kind: string; ids: readonly string[] }
   | ({ type: "setting_changed" } & SettingChange);
 
-/** Tells of a change inside the transaction that makes it. */
+/** Reports a change inside the transaction that makes it. */
 export type Tell = (tx: Tx, change: SettingChange) => Promise<void>;
 
 /**
  * Runs inside the causing transaction and may only write through `work`: no waiting for anything
- * else. Give what it inserts a cause key, so that a repeated event makes nothing twice.
+ * else. Rows that it inserts need a cause key, so that a repeated event makes nothing twice.
  */
 export type Listener = (work: Work, event: KernelEvent) => Promise<void>;
 
@@ -131,35 +140,36 @@ export type FindDenial = (
 export interface Engine {
   store: Store;
   ids: Ids;
-  /** For what is shown; commands take the time of their transaction. */
+  /** Clock for what is shown; commands take the time of their transaction. */
   clock: Clock;
   announcer: Announcer;
   listeners: readonly Listener[];
-  /** What a new session gets that nobody has said otherwise of. */
+  /** Defaults for new sessions. */
   defaults: SessionDefaults;
-  /** The name of a tool that there is, by whatever name it is known. */
+  /** Resolves a tool name or alias. */
   toolName(name: string): string | undefined;
   /**
-   * A call may be performed long after it was judged: after a person's yes, behind other calls, or by
-   * the next attempt. Whoever lets it go on asks here first.
+   * Checks a call again. A call may be performed long after it was judged: after a person's
+   * approval, behind other calls, or by the next attempt. Code that lets it proceed asks here
+   * first.
    */
   findDenial: FindDenial;
-  /** Words a notice for the model of the session that is told. */
+  /** Renders a notice for the model of the session that receives it. */
   renderNotice: RenderNotice;
-  /** Whether somebody takes outbox rows of this kind where they are to go. */
+  /** True when a feature delivers outbox rows of this kind. */
   delivers(kind: string): boolean;
-  /** Of features: their rows go with the session they hang on. */
+  /** Tables of features whose rows are removed together with their session. */
   sessionTables: readonly string[];
-  /** Undefined: no feature keeps bindings. */
+  /** Undefined when no feature keeps bindings. */
   listBindings?: BindingLister | undefined;
-  /** Undefined: no feature knows repositories by name. */
+  /** Undefined when no feature knows repositories by name. */
   listRepoAddresses?: RepoAddressLister | undefined;
-  /** This process among the servers that share the database. */
+  /** Id of this process among the servers that share the database. */
   serverId: string;
   evidence: LossEvidence;
 }
 
-/** One locked session: its head row, to be changed freely, and what will be appended to its log. */
+/** A locked session: its head row, to be changed freely, and the events to append to its log. */
 export class SessionWriter {
   readonly row: SessionRow;
   readonly isNew: boolean;
@@ -174,7 +184,7 @@ export class SessionWriter {
     this.#before = { ...row };
   }
 
-  /** A command that did nothing writes nothing. */
+  /** False for a command that did nothing, which then writes nothing. */
   get hasChanged(): boolean {
     const names = Object.keys(this.row) as (keyof SessionRow)[];
     return this.isNew || names.some((name) => this.row[name] !== this.#before[name]);
@@ -202,7 +212,7 @@ export class Work {
   readonly delivers: Engine["delivers"];
   readonly renderNotice: RenderNotice;
   readonly sessionTables: readonly string[];
-  /** Runs that this command has made and that nobody has claimed: at its end runners hear of them. */
+  /** Unclaimed runs that this command has made: at its end runners are notified of them. */
   readonly begun: RunRow[] = [];
   readonly #listeners: readonly Listener[];
   readonly #writers = new Map<string, SessionWriter>();
@@ -226,8 +236,8 @@ export class Work {
   }
 
   /**
-   * Locks a session until the command ends. Whoever locks more than one must do it in this order, or
-   * two commands wait for each other: the org, then parents, then their children by id.
+   * Locks a session until the command ends. A command that locks more than one must keep this
+   * order, or two commands wait for each other: the org, then parents, then their children by id.
    */
   async session(id: string): Promise<SessionWriter | undefined> {
     const known = this.#writers.get(id);
@@ -239,14 +249,14 @@ export class Work {
     return writer;
   }
 
-  /** A session that this command has locked or made already. */
+  /** Session that this command has locked or made already. */
   known(id: string): SessionWriter | undefined {
     return this.#writers.get(id);
   }
 
   /**
    * Locks a session and, before it, its parent: for every command whose consequences may reach the
-   * parent. A session may lose its parent and never gets another, so the one that is read before the
+   * parent. A session may lose its parent and never gets another, so the parent read before the
    * lock is the right one, or there is none any more.
    */
   async family(id: string): Promise<SessionWriter | undefined> {
@@ -262,8 +272,8 @@ export class Work {
   }
 
   /**
-   * Locks sessions that may have nothing to do with each other, each with its parent, for a command
-   * that begins in one and may reach another: parents first, then children, each by id.
+   * Locks unrelated sessions, each with its parent, for a command that begins in one and may reach
+   * another: parents first, then children, each by id.
    */
   async families(ids: readonly string[]): Promise<void> {
     const tops = new Set<string>();
@@ -277,7 +287,7 @@ export class Work {
     for (const id of [...children].sort()) await this.session(id);
   }
 
-  /** SQLite has one writer, which holds every lock: in which order rows are read does not matter. */
+  /** SQLite has one writer, which holds every lock, so the order of reading rows does not matter. */
   async #familyAlone(id: string): Promise<SessionWriter | undefined> {
     const session = await this.session(id);
     const parentId = session?.row.parent_session_id ?? null;
@@ -291,7 +301,7 @@ export class Work {
     return writer;
   }
 
-  /** The reason why a call that was judged before must not be performed now, if there is one. */
+  /** Reason why a call that was judged before must not be performed now, if there is one. */
   async findDenial(
     session: SessionWriter,
     run: RunRow,
@@ -315,14 +325,15 @@ export class Work {
   }
 
   /**
-   * Does this when the command is over but for its writing: for what locks a row that comes after all
-   * sessions. What has the same key is done in the order it came, keys in their own.
+   * Puts an action off until the command is over but for its writing: for actions that lock a row
+   * which comes after all sessions. Actions of the same key run in the order they came, keys in
+   * their own order.
    */
   atEnd(key: string, act: () => Promise<void>): void {
     this.#last.set(key, [...(this.#last.get(key) ?? []), act]);
   }
 
-  /** Does now what was put off until the end under keys that begin so. */
+  /** Runs the actions now that were put off under keys with this prefix. */
   async doNow(prefix: string): Promise<void> {
     for (;;) {
       const [key] = [...this.#last.keys()].filter((one) => one.startsWith(prefix)).sort();
@@ -333,7 +344,10 @@ export class Work {
     }
   }
 
-  /** For rows that nobody reads in this command: all of one kind are inserted together at its end. */
+  /**
+   * Inserts rows that nobody reads in this command; all of one kind are inserted together at its
+   * end.
+   */
   insertLater<R>(insert: (tx: Tx, rows: readonly R[]) => Promise<unknown>, row: R): void {
     const rows = this.#later.get(insert as InsertAll);
     if (rows) rows.push(row);
@@ -365,7 +379,7 @@ export class Work {
   }
 }
 
-/** For those who change settings without a command of their own. */
+/** For code that changes settings without a command of its own. */
 export function createTell(engine: () => Engine): Tell {
   return async (tx, change) => {
     const work = new Work(tx, engine());
@@ -374,7 +388,7 @@ export function createTell(engine: () => Engine): Tell {
   };
 }
 
-/** Runs one command. What it throws undoes it. */
+/** Runs one command; a throw undoes it. */
 export function command<T>(engine: Engine, act: (work: Work) => Promise<T>): Promise<T> {
   return engine.store.transaction(async (tx) => {
     const work = new Work(tx, engine);

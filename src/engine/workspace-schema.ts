@@ -1,4 +1,4 @@
-/** Tables of workspaces and of what turns did to them; part of the kernel's schema. */
+/** Tables of workspaces and of their changes by turn; part of the kernel's schema. */
 
 export interface WorkspaceRow {
   id: string;
@@ -6,13 +6,13 @@ export interface WorkspaceRow {
   session_id: string;
   runner_id: string;
   bytes: number;
-  /** Changes since its beginning, as JSON. */
+  /** Changes since the workspace was made, as JSON. */
   changes: string | null;
-  /** When it was told that its machine has been gone for long; null while it is here. */
+  /** Time when the machine was reported as long gone; null while it is connected. */
   offline_at: number | null;
   /**
-   * When the session was sent elsewhere: this workspace counts no more, and what was recorded of it
-   * goes into the next one. Null while it is the session's.
+   * Time when the session was moved elsewhere: this workspace no longer counts, and its recorded
+   * changes go into the next one. Null while it is the session's.
    */
   left_at: number | null;
   updated_at: number;

@@ -1,7 +1,7 @@
 /**
  * A session's log. Events are durable rows with a gapless `seq`; deltas are ephemeral pieces of an
- * entry that is still being written. `data` is what each type carries; readers must ignore fields
- * they do not know, and `v` lets a later version translate old rows.
+ * entry that is still being written. `data` holds the fields of each type; readers must ignore
+ * fields they do not know, and `v` lets a later version translate old rows.
  */
 import * as z from "zod";
 import {
@@ -59,7 +59,7 @@ export const sessionEventSchema = z
     thread: z.string().nullable(),
     promptId: z.string().nullable(),
     runId: z.string().nullable(),
-    /** Set on what is part of the transcript: `message`, `pre_tool`, `post_tool`, `notice`. */
+    /** Set on entries of the transcript: `message`, `pre_tool`, `post_tool`, `notice`. */
     entryId: z.string().nullable(),
     kind: z.enum(ENTRY_KINDS).nullable(),
     role: z.enum(["user", "assistant", "system"]).nullable(),
@@ -84,16 +84,16 @@ export const deltaSchema = z.object({
   entryId: z.string(),
   thread: z.string(),
   kind: z.enum(["text", "reasoning", "tool_call"]),
-  /** Of a call whose arguments are being written: the name of its tool. */
+  /** Tool name, for a call whose arguments are being written. */
   toolName: z.string().max(MAX_DELTA_TOOL_CHARS).optional(),
   offset: z.number().int(),
   text: z.string(),
 });
 export type Delta = z.infer<typeof deltaSchema>;
-/** A piece as a runtime writes it; where it goes and its offset are added on the way. */
+/** A piece as a runtime writes it; the run and the offset are added on the way. */
 export type DeltaPiece = Pick<Delta, "entryId" | "kind" | "toolName" | "text">;
 
-/** The answer to a tool call whose attempt was lost while it was under way. */
+/** Answer to a tool call whose attempt was lost while the call was under way. */
 export const INTERRUPTED = "interrupted, outcome unknown";
 
 const imageRefSchema = z.object({
@@ -104,12 +104,12 @@ export type ImageRef = z.infer<typeof imageRefSchema>;
 
 const itemBase = { entryId: z.string().max(200), step: countSchema.optional() };
 const callId = z.string().max(MAX_CALL_ID_CHARS);
-/** Those of calls are read again for each call that is judged. */
+/** Metadata of calls is read again for each call that is judged. */
 const MAX_CALL_META_CHARS = 64_000;
 const MAX_META_CHARS = 1_000_000;
 /**
- * What a provider wants to see again, such as the signature of its reasoning. Any object: looking at
- * each member costs much and says nothing.
+ * Provider metadata that must return with the next request, such as the signature of reasoning.
+ * Accepts any object: checking each member costs much and proves nothing.
  */
 const metaWithin = (chars: number) =>
   z
@@ -128,7 +128,7 @@ export const MAX_SHOWN_FILES = 50;
 /** More than a response has calls. */
 const MAX_RECHECKED = 1_000;
 
-/** What a runner may append to the log of the session whose run it holds. */
+/** Items that a runner may append to the log of the session whose run it holds. */
 export const journalItemSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("message"),
@@ -145,9 +145,12 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     tool: z.string().max(500),
     input: z.unknown(),
     meta: metaWithin(MAX_CALL_META_CHARS),
-    /** Of a command: where it would run, as seen inside; not said when that is the top of the workspace. */
+    /** Working directory of a command, as seen in the sandbox; absent for the top of the workspace. */
     cwd: z.string().max(4096).optional(),
-    /** Asks the server to judge the call; the answer to the batch and every later assignment carry the verdict. */
+    /**
+     * Asks the server to judge the call; the answer to the batch and every later assignment carry
+     * the verdict.
+     */
     authorise: z.boolean().optional(),
     verdict: verdictSchema.optional(),
   }),
@@ -162,14 +165,14 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     exitCode: exitCodeSchema.nullable().optional(),
     durationMs: durationSchema.optional(),
     truncated: z.boolean().optional(),
-    /** False when the call was answered without being performed. */
+    /** False for a call that was answered without being performed. */
     performed: z.boolean().optional(),
     images: z.array(imageRefSchema).optional(),
-    /** The call asked for nothing more to be done in this turn. */
+    /** True when the call asked to end the turn. */
     endsTurn: z.boolean().optional(),
     /**
-     * Calls of the same response that were allowed and are to be performed next. Each is judged again,
-     * since time has passed; the answer to the batch has the verdict of those that are denied now.
+     * Calls of the same response that were allowed and are performed next. Each is judged again,
+     * since time has passed; the answer to the batch has the verdict of calls that are denied now.
      */
     recheck: z.array(callId).max(MAX_RECHECKED).optional(),
   }),
@@ -177,10 +180,10 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     type: z.literal("notice"),
     ...itemBase,
     text: z.string(),
-    /** The model reads it too, in this turn and in later ones. */
+    /** True when the model reads the notice too, in this turn and in later ones. */
     forModel: z.boolean().optional(),
   }),
-  /** One request to a model, for usage and limits; no part of the transcript. */
+  /** One request to a model, for usage and limits; not part of the transcript. */
   z.object({
     type: z.literal("model_call"),
     ...itemBase,
@@ -194,19 +197,19 @@ export const journalItemSchema = z.discriminatedUnion("type", [
     priceId: z.string().nullable(),
     durationMs: durationSchema,
     stopReason: z.string(),
-    /** The tokens are a guess: the answer was cut off, or did not say. */
+    /** True when the tokens are a guess: the answer was cut off, or gave no count. */
     estimated: z.boolean().optional(),
   }),
-  /** Takes the place of everything in the thread up to and including `throughSeq`. */
+  /** Replaces everything in the thread up to and including `throughSeq`. */
   z.object({
     type: z.literal("context_summary"),
     ...itemBase,
     text: z.string(),
     throughSeq: placeSchema,
   }),
-  /** A summary of the thread was asked for and could not be had. */
+  /** A requested summary of the thread failed. */
   z.object({ type: z.literal("summary_failed"), ...itemBase }),
-  /** What the turn has done to the workspace so far. */
+  /** Workspace changes made by the turn so far. */
   z.object({
     type: z.literal("workspace_changed"),
     ...itemBase,
@@ -222,7 +225,7 @@ export const journalItemSchema = z.discriminatedUnion("type", [
 export type JournalItem = z.infer<typeof journalItemSchema>;
 export type ModelCallItem = Extract<JournalItem, { type: "model_call" }>;
 
-/** A word of ours, which is shown and told to others as such: it carries no text of anybody's. */
+/** A stable code of ours, which is shown to others as such: it carries nobody's text. */
 export const errorCodeSchema = z
   .string()
   .regex(/^[a-z0-9_.-]{1,100}$/)
@@ -231,7 +234,7 @@ export const errorCodeSchema = z
 export const settlementSchema = z.object({
   outcome: z.enum(OUTCOMES).extract(["completed", "failed", "aborted", "superseded"]),
   error: z.object({ code: errorCodeSchema, message: z.string() }).optional(),
-  /** What the caller of a run gets as its result. */
+  /** Result for the caller of the run. */
   result: z.string().optional(),
   usage: z
     .object({

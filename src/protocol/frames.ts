@@ -1,5 +1,5 @@
 /**
- * What a runner and a server say to each other, one JSON object a WebSocket message.
+ * Frames between a runner and a server, one JSON object per WebSocket message.
  *
  * The runner opens the socket and sends `register`. The server answers `registered` (or `refused`
  * and closes). From then on the server pushes `assign` while the runner is ready and has free places;
@@ -39,7 +39,7 @@ export type CancelReason = (typeof CANCEL_REASONS)[number];
 
 const ID = z.string().regex(/^[\w:.@-]{1,200}$/, "an id");
 const runRef = { run: ID, fence: placeSchema };
-/** Answers are found by it. */
+/** Matches an answer to its request. */
 const frameId = z.string().max(200);
 
 export const runnerProfileSchema = z.object({
@@ -52,19 +52,19 @@ export const runnerProfileSchema = z.object({
   runtimes: z.array(z.string().max(100)).max(100),
   capacity: z.number().int().min(1).max(10_000),
   version: z.string().max(100),
-  /** What its native runtime can ask. */
+  /** Models that the native runtime can use. */
   models: z.array(modelOfferSchema).max(1000).default([]),
   sandbox: sandboxReportSchema.nullable().default(null),
-  /** Null for a runner that keeps no files, or of an earlier version. */
+  /** Null for a runner that keeps no files, or for an earlier version. */
   disk: diskReportSchema.nullable().optional(),
-  /** Its runtimes that begin a turn by asking what there is to read: they are given it with the turn. */
+  /** Runtimes that begin a turn by reading its material: they are sent it with the turn. */
   readers: z.array(z.string().max(100)).max(100).optional(),
-  /** True: the server it connects to runs or started it, and it ends when that server ends. */
+  /** True for a runner that its server runs or started, and that ends with that server. */
   endsWithServer: z.boolean().optional(),
 });
 export type RunnerProfile = z.infer<typeof runnerProfileSchema>;
 
-/** One earlier entry of the thread, or of this turn, as a runtime needs it to go on. */
+/** One earlier entry of the thread, or of this turn, as a runtime needs it to continue. */
 export const historyItemSchema = z.object({
   seq: z.number().int(),
   role: z.enum(["user", "assistant", "system"]),
@@ -81,7 +81,7 @@ export const historyItemSchema = z.object({
 });
 export type HistoryItem = z.infer<typeof historyItemSchema>;
 
-/** Each ends the turn, or the response, with a code of its own. */
+/** Limits of a turn; each ends the turn, or the response, with its own code. */
 export const turnLimitsSchema = z.object({
   requests: z.number().int(),
   callsPerResponse: z.number().int(),
@@ -98,36 +98,39 @@ export const DEFAULT_TURN_LIMITS: TurnLimits = {
   outputBytes: 60_000,
 };
 
-/** The end of a gate, as the turn that asked needs it. */
+/** Decision of a gate, for the turn that asked. */
 export const decisionSchema = z.object({
   callId: z.string(),
   allowed: z.boolean(),
-  /** Why not, in words for the model; for a question, null. */
+  /** Reason for a denial, in words for the model; null for a question. */
   reason: z.string().nullable(),
-  /** One for each question that was asked. */
+  /** One answer for each question. */
   answers: z.array(z.string()).nullable(),
-  /** True the first time a runner is told. Later the call may have been under way when that runner was lost. */
+  /**
+   * True the first time a runner receives it. Later the call may have been under way when that
+   * runner was lost.
+   */
   fresh: z.boolean(),
 });
 export type Decision = z.infer<typeof decisionSchema>;
 
-/** Why a turn lets go of its runner without being over. */
+/** Reason why a turn releases its runner before it is over. */
 export const parkSchema = z.discriminatedUnion("kind", [
   /** A call that was judged `ask` waits for a person. */
   z.object({ kind: z.literal("gate"), callId: z.string().max(MAX_CALL_ID_CHARS) }),
-  /** Nothing can be done for a while; it goes on by itself. */
+  /** Nothing can be done for a while; the turn continues by itself. */
   z.object({
     kind: z.literal("pause"),
     waitMs: durationSchema,
     code: errorCodeSchema,
     message: z.string(),
-    /** Calls whose turn had come and that were not begun: the next attempt may perform them. */
+    /** Calls that were due and not begun: the next attempt may perform them. */
     notBegun: z.array(z.string()).max(1000).optional(),
   }),
 ]);
 export type Park = z.infer<typeof parkSchema>;
 
-/** What an agent is given to read, besides what it is asked. */
+/** Material that an agent reads besides its prompt. */
 export interface BriefText {
   instructions: { name: string; content: string }[];
   files: { path: string; content: string }[];
@@ -142,28 +145,28 @@ export interface HistoryPage {
   more: boolean;
   summary: string | null;
   /**
-   * False: a summary failed lately, and none is to be asked for yet. Left out by servers that do not
-   * remember failures; those are told of none.
+   * False after a recent failure: no summary is to be made yet. Absent from servers that do not
+   * remember failures; those are not notified of any.
    */
   summaryDue?: boolean;
 }
 
 /**
- * What a turn would ask for first, as the answers would be. What is missing is asked for; of a brief
- * without a register too, should one be needed.
+ * Answers to the first questions of a turn, sent ahead. The runner asks for any part that is
+ * missing, including a missing register when it needs one.
  */
 export interface Material {
   brief?: BriefText & { register?: string | null };
-  /** The newest page before the turn. */
+  /** Newest page before the turn. */
   history?: HistoryPage;
-  /** When the turn was claimed, and where the session's person is. */
+  /** Time of the claim, with time zone and locale of the session's person. */
   time?: { at: number; timezone: string; locale: string };
 }
 
-/** All a runner needs to work one turn. */
+/** Everything a runner needs to work on one turn. */
 export const assignmentSchema = z.object({
   ...runRef,
-  /** Makes its bearer known to the server as this session, while this attempt holds the run. */
+  /** Identifies its bearer to the server as this session, while this attempt holds the run. */
   token: z.string(),
   attempt: z.number().int(),
   sessionId: z.string(),
@@ -172,46 +175,49 @@ export const assignmentSchema = z.object({
   content: z.string(),
   attachments: z.array(attachmentSchema),
   author: authorSchema,
-  /** Whose session it is, and whose child: what others say in it is told apart by these. */
+  /** Owner and parent of the session, which tell the authors of its prompts apart. */
   ownerId: z.string().nullable(),
   parentSessionId: z.string().nullable(),
-  /** Nothing came before it in this session. */
+  /** True when nothing came before this turn in its session. */
   isFirst: z.boolean(),
   runtime: z.string(),
   model: z.string().nullable(),
   projectDir: z.string().nullable(),
   executorSessionId: z.string().nullable(),
   instructions: z.string().nullable(),
-  /** There is a brief to ask for. */
+  /** True when there is a brief to request. */
   hasBrief: z.boolean(),
-  /** The address as text, for older runners; null for a path that is not granted. */
+  /** Address as text, for older runners; null for a path that is not granted. */
   repo: z.string().nullable(),
   repository: repositoryAddressSchema.nullable(),
-  /** Granted by the server: a folder of the runner's machine, as `repository` or `projectDir`. */
+  /** True when the server grants a folder of the runner's machine, as `repository` or `projectDir`. */
   mayUsePath: z.boolean(),
   branch: z.string().nullable(),
   role: z.enum(AGENT_ROLES),
-  /** The names of the tools this agent has: those of the runner, and of the server's catalogue. */
+  /** Names of the agent's tools: those of the runner, and of the server's catalogue. */
   tools: z.array(z.string()),
   limits: turnLimitsSchema,
-  /** What earlier attempts of this turn have cost. */
+  /** Cost of earlier attempts of this turn. */
   spentMicros: z.number().int(),
-  /** What models and tools have taken in them. */
+  /** Time that models and tools took in those attempts. */
   workedMs: z.number(),
-  /** What the session's budget leaves; null when it has none. */
+  /** Remaining budget of the session; null when it has no budget. */
   budgetLeftMicros: z.number().int().nullable(),
-  /** Answers to what this turn has asked. */
+  /** Decisions on the gates of this turn. */
   decisions: z.array(decisionSchema),
-  /** What this turn has journaled before, in order: a runtime continues after it and repeats none of it. */
+  /**
+   * Items this turn has journaled so far, in order. A runtime continues after them and repeats
+   * none.
+   */
   journal: z.array(journalItemSchema),
   /**
-   * The session has left its workspace: a new one is made, whatever this machine holds of it, and
-   * these changes are put into it.
+   * Changes of the workspace that the session has left. A new workspace is made, whatever this
+   * machine holds of the old one, and these changes are put into it.
    */
   carried: workspaceChangesSchema.optional(),
-  /** Allowed calls that no attempt has begun, by the word of the attempt that paused before them. */
+  /** Allowed calls that no attempt has begun, as the attempt that paused before them reported. */
   notBegun: z.array(z.string()).optional(),
-  /** Only for runtimes that read first, and where it is not too much. */
+  /** Sent only to runtimes that read first, and within a size limit. */
   material: z.custom<Material>().optional(),
 });
 export type Assignment = z.infer<typeof assignmentSchema>;
@@ -221,12 +227,12 @@ export const bindingSchema = z.object({
   executorType: z.string(),
   executorProfile: z.string().nullable(),
   projectDir: z.string().nullable(),
-  /** Set by the runner that has made a workspace: the session's later turns come to it. */
+  /** Set by the runner that has made a workspace: the session's later turns go to it. */
   workspaceId: z.string().optional(),
 });
 export type ExecutorBinding = z.infer<typeof bindingSchema>;
 
-/** As many as a runner's places, and a little more. */
+/** Slightly more than the places of a runner. */
 const MAX_RUNS = 10_100;
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -237,18 +243,21 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     protocol: placeSchema,
     bootId: z.string().max(200),
     profile: runnerProfileSchema,
-    /** Proves which machine it is; runners of earlier versions send none. */
+    /** Proves the identity of the machine; runners of earlier versions send none. */
     identity: z
       .object({ publicKey: z.string().max(200), signature: z.string().max(200) })
       .optional(),
     /** Runs this process still works on, after a lost connection. */
     holding: z.array(z.object(runRef)).max(MAX_RUNS),
-    /** False: it does not know its models yet. It is given no work until its first `models` frame. */
+    /**
+     * False while the runner does not know its models. It gets no work until its first `models`
+     * frame.
+     */
     ready: z.boolean().optional(),
-    /** True: it sends `accepted` for each assignment. Older runners do not. */
+    /** True for a runner that sends `accepted` for each assignment. Older runners do not. */
     acknowledges: z.boolean().optional(),
   }),
-  /** Confirms an assignment. One that was never confirmed is not held against its prompt. */
+  /** Confirms an assignment. An attempt that was never confirmed does not count against its prompt. */
   z.object({ op: z.literal("accepted"), ...runRef }),
   z.object({ op: z.literal("renew"), id: frameId, runs: z.array(z.object(runRef)).max(MAX_RUNS) }),
   z.object({
@@ -285,11 +294,11 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     beforeSeq: placeSchema.nullable(),
     limit: z.number().int().min(1).max(1000),
   }),
-  /** Asks for what the agent is given to read, when the assignment says that there is something. */
+  /** Requests the brief of the agent, when the assignment says that there is one. */
   z.object({ op: z.literal("brief"), id: frameId, ...runRef }),
-  /** Asks for what opens the session's repository, to fetch from it or to push to it. */
+  /** Requests access to the session's repository, to fetch from it or to push to it. */
   z.object({ op: z.literal("repository"), id: frameId, ...runRef }),
-  /** Keeps something too large for the journal. */
+  /** Stores something too large for the journal. */
   z.object({
     op: z.literal("blob"),
     id: frameId,
@@ -302,28 +311,34 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
     data: z.string(),
   }),
   z.object({ op: z.literal("fetch_blob"), id: frameId, ...runRef, sha256: sha256Schema }),
-  /** What its native runtime can ask has changed. */
+  /** The models that the native runtime can use have changed. */
   z.object({
     op: z.literal("models"),
     id: frameId,
     models: z.array(modelOfferSchema).max(1000),
   }),
-  /** Reports the sandbox of its machine, whenever it has changed or was looked at. */
+  /** Reports the sandbox of the runner's machine, whenever it has changed or was checked. */
   z.object({ op: z.literal("sandbox"), id: frameId, sandbox: sandboxReportSchema }),
-  /** Reports the disk of its machine: about once a minute, and when it becomes full or has room again. */
+  /**
+   * Reports the disk of the machine: about once a minute, and when it becomes full or has room
+   * again.
+   */
   z.object({ op: z.literal("disk"), id: frameId, disk: diskReportSchema }),
-  /** Asks what became of sessions this runner keeps files for. */
+  /** Asks for the state of sessions whose files this runner keeps. */
   z.object({
     op: z.literal("sessions"),
     id: frameId,
     sessions: z.array(ID).max(10_000),
   }),
-  /** Gives a run back unharmed (drain): it is claimed again at once, and the attempt is not held against it. */
+  /**
+   * Gives a run back unharmed (drain): it is claimed again at once, and the attempt does not count
+   * against it.
+   */
   z.object({
     op: z.literal("release"),
     id: frameId,
     ...runRef,
-    /** False when nothing of it was begun. */
+    /** False when nothing of the run was begun. */
     begun: z.boolean().optional(),
   }),
   z.object({ op: z.literal("drain"), id: frameId }),
@@ -337,11 +352,11 @@ export type ServerFrame =
       runnerId: string;
       serverBootId: string;
       lost: string[];
-      /** The tools that live on the server. */
+      /** Tools that the server performs. */
       tools: ToolOffer[];
-      /** The server knows the frame `accepted`. Older servers do not. */
+      /** True when the server knows the frame `accepted`. Older servers do not. */
       wantsAccepted?: boolean;
-      /** Somebody has consented to work without a sandbox on this machine. */
+      /** True when somebody has consented to work without a sandbox on this machine. */
       unsandboxed?: boolean;
     }
   | { op: "refused"; id: string; code: string; message: string }
@@ -352,7 +367,7 @@ export type ServerFrame =
       id: string;
       run: string;
       lastOrdinal: number;
-      /** By call id, of the calls in the batch that asked to be judged. */
+      /** Verdicts by call id, for the calls in the batch that asked to be judged. */
       verdicts?: Record<string, Verdict>;
     }
   | { op: "lost"; id: string | null; run: string; fence?: number; code: string }
@@ -361,21 +376,24 @@ export type ServerFrame =
       id: string;
       output: unknown;
       error: string | null;
-      /** Nothing more is to be done in this turn. */
+      /** True when the result ends the turn. */
       endsTurn?: boolean;
     }
   | ({ op: "history"; id: string } & HistoryPage)
   | ({ op: "brief"; id: string; register: string | null } & BriefText)
-  /** Null: the organisation does not know the repository, so nothing opens it. */
+  /** Access is null when the organisation does not know the repository, so nothing opens it. */
   | { op: "repository"; id: string; access: RepositoryAccess | null }
   | { op: "blob"; id: string; sha256: string; mediaType: string; data: string | null }
-  /** Of the sessions asked about, those that are not active; `gone` ones will not come back. */
+  /** Inactive sessions among those asked about; `gone` ones will not come back. */
   | { op: "sessions"; id: string; resting: string[]; gone: string[] }
-  /** Some session's life has changed: it is time to ask about those that are kept. */
+  /**
+   * The lifecycle of some session has changed: the runner asks about the sessions it keeps files
+   * for.
+   */
   | { op: "tidy" }
   /** The model providers that runners reach through the server have changed. */
   | { op: "providers" }
-  /** Whether the runner may work without a sandbox, and that it should look for one again. */
+  /** Tells the runner if it may work without a sandbox, and to look for a sandbox again. */
   | { op: "sandbox"; unsandboxed: boolean; look: boolean }
   | { op: "done"; id: string }
   | { op: "cancel"; run: string; fence: number; reason: CancelReason; graceMs: number };

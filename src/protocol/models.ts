@@ -5,10 +5,10 @@ import { microsSchema } from "./bounds.ts";
 /** The model gateway sets this header on answers that come from a provider. */
 export const FROM_PROVIDER_HEADER = "x-muster-from-provider";
 
-/** In micro-units of a dollar for a million tokens. */
+/** Prices in micro-dollars for a million tokens. */
 export const modelPriceSchema = z
   .object({
-    /** Names the price and the day it was taken from. */
+    /** Name of the price and the day it was taken from. */
     id: z.string().max(400),
     inputMicros: microsSchema,
     cachedInputMicros: microsSchema,
@@ -22,9 +22,9 @@ export const modelOfferSchema = z
     id: z.string().max(300),
     provider: z.string().max(100),
     usable: z.boolean(),
-    /** What to do to make it usable; null when it is. */
+    /** Next step that makes the model usable; null when it is usable. */
     why: z.string().max(1000).nullable(),
-    /** Null: not known, so what it costs is not known either. */
+    /** Null when the price, and so the cost, is not known. */
     price: modelPriceSchema.nullable(),
   })
   .meta({ id: "Model" });

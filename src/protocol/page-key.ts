@@ -1,16 +1,16 @@
 /**
- * How a page presents the secret of its origin: as a header of requests, and as a subprotocol of
- * sockets, which cannot have headers of their own.
+ * Transport of a page's origin secret: a header on requests, and a subprotocol on sockets, which
+ * cannot have headers of their own.
  */
 export const PAGE_KEY_HEADER = "x-muster-page";
-/** Names the person whose words a request carries; somebody else's sign-in may not send them. */
+/** Header with the person whose words a request carries; another person's sign-in may not send them. */
 export const PERSON_HEADER = "x-muster-person";
 /**
- * Path of a 401's detail when the sign-in was ended by a sign-out and did not just expire: the page
- * then forgets what it has kept.
+ * Path in the detail of a 401 when a sign-out ended the sign-in, rather than time: the page then
+ * forgets what it has stored.
  */
 export const SIGNED_OUT = "signedOut";
-/** Name under which the page keeps it in `localStorage`. */
+/** Key of the secret in the page's `localStorage`. */
 export const PAGE_KEY_STORAGE = "muster.page-key";
 export const LIVE_PROTOCOL = "muster.live";
 const PAGE_PROTOCOL = "muster.page.";
@@ -21,7 +21,10 @@ export function liveProtocols(pageKey: string): string[] {
   return [LIVE_PROTOCOL, PAGE_PROTOCOL + pageKey];
 }
 
-/** The key in a header, or among subprotocols; undefined when there is none that could be one. */
+/**
+ * Reads the key from a header, or from subprotocols; undefined when there is none that could be
+ * one.
+ */
 export function pageKeyIn(
   header: string | undefined,
   protocols: string | undefined,

@@ -3,7 +3,7 @@ import * as z from "zod";
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 200;
 
-/** Every list on the wire: `next` is an opaque cursor, or null at the end. */
+/** Page of a list on the wire: `next` is an opaque cursor, or null at the end. */
 export interface Page<T> {
   items: T[];
   next: string | null;

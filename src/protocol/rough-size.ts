@@ -1,4 +1,4 @@
-/** Counts the characters a value brings to its JSON, near enough to bound memory and work. */
+/** Counts the characters that a value adds to its JSON, closely enough to bound memory and work. */
 export function roughSize(value: unknown): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 8;
@@ -8,7 +8,7 @@ export function roughSize(value: unknown): number {
   return size;
 }
 
-/** Cuts a list into pieces of at most so many items and characters; one larger item is a piece alone. */
+/** Cuts a list into pieces of at most so many items and characters; a larger item is a piece alone. */
 export function cutBySize<T>(items: readonly T[], most: { items: number; chars: number }): T[][] {
   const pieces: T[][] = [];
   let piece: T[] = [];

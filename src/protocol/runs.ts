@@ -28,7 +28,7 @@ export type RunType = (typeof RUN_TYPES)[number];
 export const EXECUTION_MODES = ["sync", "async_poll", "async_callback"] as const;
 export type ExecutionMode = (typeof EXECUTION_MODES)[number];
 
-/** What a run asks of the runner that takes it. All that are given must hold; tags must be a subset. */
+/** Requirements of a run for its runner. Every given requirement must hold; tags must be a subset. */
 export const demandsSchema = z.strictObject({
   hostname: z.string().max(255).optional(),
   projectDir: z.string().max(4096).optional(),
@@ -75,21 +75,24 @@ export const runnerSchema = z
     runtimes: z.array(z.string()),
     capacity: z.number().int(),
     state: z.enum(["online", "draining", "offline"]),
-    /** False while it finds out which models it can use; until then it is given no work. */
+    /** False while the runner finds out which models it can use; until then it gets no work. */
     ready: z.boolean(),
     running: z.number().int(),
-    /** The person whose own machine it is; null when it works for everybody. */
+    /** Owner of the machine; null when it works for everybody. */
     ownerId: z.string().nullable(),
-    /** Where its commands run; `why` says what is missing. Null when the runner has not said. */
+    /**
+     * Sandbox of the runner's commands; `why` says what is missing. Null when the runner has not
+     * reported.
+     */
     sandbox: sandboxReportSchema
       .extend({
-        /** When it was last looked at. */
+        /** Time of the last check. */
         at: isoTime.nullable(),
       })
       .nullable(),
-    /** As its runner last reported it, about once a minute; null before its first report. */
+    /** Last report of the runner, made about once a minute; null before its first report. */
     disk: diskReportSchema.extend({ at: isoTime }).nullable(),
-    /** The consent to work without a sandbox on this machine. It counts only while there is none. */
+    /** Consent to work without a sandbox on this machine. It counts only while there is no sandbox. */
     unsandboxed: z.object({ by: z.string(), at: isoTime }).nullable(),
     version: z.string(),
     lastSeenAt: isoTime.nullable(),

@@ -11,7 +11,7 @@ export const ACTIVITIES = [
   "working",
   "needs_you",
   "waiting",
-  /** Its last turn completed and nothing is queued. Orchestrators rest as `idle` instead. */
+  /** The last turn completed and nothing is queued. Orchestrators rest as `idle` instead. */
   "done",
   "idle",
   "asleep",
@@ -19,7 +19,7 @@ export const ACTIVITIES = [
   "failed",
   "unknown",
 ] as const;
-/** The coarse view that run-oriented clients use. */
+/** Coarse status for run-oriented clients. */
 export const SESSION_STATUSES = [
   "pending",
   "running",
@@ -28,9 +28,9 @@ export const SESSION_STATUSES = [
   "finished",
   "error",
 ] as const;
-/** The view a supervisor has of its worker. */
+/** State of a worker for its supervisor. */
 export const WORKER_STATES = ["streaming", "idle", "cold"] as const;
-/** The thread that every session has. */
+/** Thread that every session has. */
 export const MAIN_THREAD = "main";
 
 /** Longest text of one prompt. */
@@ -59,7 +59,7 @@ export const AUTHOR_KINDS = ["user", "session", "channel", "system"] as const;
 export type SessionKind = (typeof SESSION_KINDS)[number];
 export type Lifecycle = (typeof LIFECYCLES)[number];
 
-/** True for the lasting session of a person or of an org. */
+/** True for the orchestrator of a person or of an org. */
 export function isOrchestrator<Row extends { kind: SessionKind }>(
   row: Row,
 ): row is Row & { kind: "orchestrator" | "org_orchestrator" } {
@@ -75,7 +75,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /**
- * Kinds of things that a session waits for. `runner`: a place on a machine that can take its turn;
+ * Things that a session waits for. `runner`: a place on a machine that can take its turn;
  * `machine`: the one machine that holds its files.
  */
 export const SESSION_WAIT_KINDS = [
@@ -92,9 +92,9 @@ export type SessionWaitKind = (typeof SESSION_WAIT_KINDS)[number];
 export const sessionWaitSchema = z
   .object({
     kind: z.enum(SESSION_WAIT_KINDS),
-    /** One sentence for a person: what is missing, and what to do about it. */
+    /** Sentence for a person: what is missing, and what to do about it. */
     message: z.string(),
-    /** When it goes on by itself, if that is known. */
+    /** Time when the session continues by itself, if known. */
     until: z.string().nullable(),
   })
   .meta({ id: "SessionWait" });
@@ -112,10 +112,10 @@ export const sessionSchema = z
     purpose: z.enum(["task", "review"]),
     lifecycle: z.enum(LIFECYCLES),
     activity: z.enum(ACTIVITIES),
-    /** Why it does not go on; null when nothing holds it up. */
+    /** Reason why the session does not continue; null when nothing holds it up. */
     waitingFor: sessionWaitSchema.nullable(),
     status: z.enum(SESSION_STATUSES),
-    /** Why its last turn failed; null when that did not fail. */
+    /** Error of the last turn; null when that turn did not fail. */
     lastError: lastErrorSchema.nullable(),
     parentSessionId: z.string().nullable(),
     rootSessionId: z.string(),
@@ -126,7 +126,7 @@ export const sessionSchema = z
     repo: z.string().nullable(),
     branch: z.string().nullable(),
     persona: z.string().nullable(),
-    /** The version of its persona that it works with. */
+    /** Pinned version of the persona. */
     personaVersion: z.number().int().nullable(),
     scopeKey: z.string().nullable(),
     channelBindings: z.array(z.object({ channelType: z.string(), channelId: z.string() })),
@@ -153,7 +153,7 @@ export const sessionSchema = z
   .meta({ id: "Session" });
 export type Session = z.infer<typeof sessionSchema>;
 
-/** What an admin sees of anybody's session without opening it: nothing that was said or typed. */
+/** Any session as an admin sees it without opening it: nothing that was said or typed. */
 export const overseenSessionSchema = sessionSchema
   .pick({
     id: true,
@@ -169,7 +169,7 @@ export const overseenSessionSchema = sessionSchema
     updatedAt: true,
   })
   .extend({
-    /** Until when the one who asks may read it; null: it was not opened. */
+    /** End of the caller's access; null when the session was not opened. */
     openUntil: isoTime.nullable(),
   })
   .meta({ id: "OverseenSession" });
@@ -187,7 +187,7 @@ export const originSchema = z.object({
   channelId: z.string().nullable(),
   scopeKey: z.string().nullable(),
   replyRef: z.string().nullable(),
-  /** What its sender wanted kept with it. */
+  /** Metadata that the sender wanted kept with the prompt. */
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 export type Origin = z.infer<typeof originSchema>;
@@ -200,7 +200,7 @@ export const attachmentSchema = z.object({
 });
 export type Attachment = z.infer<typeof attachmentSchema>;
 
-/** Why a prompt has not started, in one word a program can test and one sentence a person can read. */
+/** Reason why a prompt has not started, as a code for programs and a sentence for people. */
 export const WAIT_REASONS = [
   "collecting",
   "behind_other_prompts",
@@ -213,7 +213,7 @@ export const WAIT_REASONS = [
   "workspace_offline",
   "retry_backoff",
   "paused",
-  /** The provider's limit of its model is used up until an instant. */
+  /** The provider's limit of the model is used up until an instant. */
   "quota",
   "budget",
   "gate",
@@ -234,7 +234,7 @@ export const promptSchema = z
     state: z.enum(PROMPT_STATES),
     outcome: z.enum(OUTCOMES).nullable(),
     content: z.string(),
-    /** The typed news that `content` words for the model; null for what somebody said. */
+    /** Notice that `content` renders for the model; null for a message that somebody wrote. */
     notice: noticeSchema.nullable(),
     attachments: z.array(attachmentSchema),
     author: authorSchema,
@@ -256,7 +256,7 @@ export const promptSchema = z
         reason: z.enum(WAIT_REASONS),
         message: z.string(),
         ahead: z.number().int(),
-        /** When it goes on by itself, if that is known. */
+        /** Time when the prompt continues by itself, if known. */
         until: z.string().nullable(),
       })
       .nullable(),
@@ -264,16 +264,19 @@ export const promptSchema = z
   .meta({ id: "Prompt" });
 export type Prompt = z.infer<typeof promptSchema>;
 
-/** What the server says of a tool call before it is performed. */
+/** Decision of the server on a tool call before it is performed. */
 export const VERDICTS = ["allow", "ask", "deny", "invalid"] as const;
 export const verdictSchema = z.object({
   /** `ask`: a person must decide first. `invalid`: the call itself is wrong and the model can correct it. */
   verdict: z.enum(VERDICTS),
-  /** For the model, when it is not `allow`. */
+  /** Reason for the model, when the verdict is not `allow`. */
   reason: z.string().nullable(),
-  /** What policy's patterns were matched against. */
+  /** Text that the policy's patterns were matched against. */
   target: z.string().nullable().optional(),
-  /** Of a command: it was judged for a machine with a sandbox, and is performed in one or not at all. */
+  /**
+   * True for a command that was judged for a machine with a sandbox: it runs in a sandbox or not at
+   * all.
+   */
   sandboxed: z.boolean().optional(),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
@@ -287,7 +290,7 @@ export const toolUseSchema = z.object({
   exitCode: z.number().int().nullable(),
   durationMs: z.number().nullable(),
   truncated: z.boolean(),
-  /** Of a call: what was decided before it was performed; null when nobody was asked to judge it. */
+  /** Verdict of a tool call; null when nobody was asked to judge it. */
   verdict: verdictSchema.nullable(),
 });
 
@@ -302,9 +305,9 @@ export const entrySchema = z
     text: z.string().nullable(),
     tool: toolUseSchema.nullable(),
     author: authorSchema.nullable(),
-    /** The typed news that the text of a prompt words for the model; null for everything else. */
+    /** Notice that the text of a prompt renders for the model; null for everything else. */
     notice: noticeSchema.nullable(),
-    /** True when the turn was cut while this was being written. */
+    /** True when the turn was cut while this entry was being written. */
     partial: z.boolean(),
     at: isoTime,
   })

@@ -1,7 +1,7 @@
 /**
- * Why signing in through somebody else's service did not work: the code that the server puts into
- * the address it sends a browser back to, and the sentence that the page shows for it. Pages show
- * these sentences alone, so that nobody can put words on them through an address.
+ * Reasons why signing in through an outside service failed: the code that the server puts into the
+ * address it sends a browser back to, and the sentence that the page shows for it. Pages show these
+ * sentences alone, so that nobody can put words on them through an address.
  */
 export const SIGN_IN_PROBLEMS = {
   sign_in_expired:

@@ -1,11 +1,11 @@
 /**
- * The tools a session works with in its sandbox: what a model is told, what it may say, and what a
- * policy looks at. The server judges a call by these before the runner performs it, so both sides
- * read them here.
+ * Tools of a session in its sandbox: the description for the model, the input schema, and the
+ * target of the policy. The server judges a call by these before the runner performs it, so both
+ * sides read them here.
  */
 import * as z from "zod";
 
-/** What an agent is among the others. It comes from the server's record, and decides what it has. */
+/** Role of an agent among the others. The role comes from the server's record and decides its tools. */
 export const AGENT_ROLES = [
   "orchestrator",
   "org_orchestrator",
@@ -15,7 +15,7 @@ export const AGENT_ROLES = [
 ] as const;
 export type AgentRole = (typeof AGENT_ROLES)[number];
 
-/** What is looked at to say which tools an agent has. */
+/** Facts that decide which tools an agent has. */
 export interface ToolUser {
   role: AgentRole;
   hasRepo: boolean;
@@ -24,20 +24,20 @@ export interface ToolUser {
 
 export interface ToolSpec<S extends z.ZodType = z.ZodType> {
   name: string;
-  /** Names it is known by elsewhere: understood, but not offered. */
+  /** Names of the tool in other products: understood, but not offered. */
   aliases?: readonly string[];
-  /** Who has it; everyone when not said. */
+  /** Roles that have the tool; absent means every role. */
   roles?: readonly AgentRole[];
-  /** Only sessions that work on a repository have it. */
+  /** Offered only to sessions that work on a repository. */
   needsRepo?: boolean;
-  /** Only sessions that are to remember have it. */
+  /** Offered only to sessions with memory. */
   needsMemory?: boolean;
-  /** For a model. */
+  /** Description for the model. */
   description: string;
   schema: S;
   /** Changes nothing, so calls of such tools may run side by side. */
   readOnly: boolean;
-  /** What a policy's patterns are matched against; null when there is nothing to match. */
+  /** Text that a policy's patterns are matched against; null when there is nothing to match. */
   target(input: z.infer<S>): string | null;
 }
 
@@ -53,7 +53,7 @@ export function isOffered(
   return isFor && (hasRepo || !needsRepo) && (hasMemory || !needsMemory);
 }
 
-/** A tool that lives on the server, as a runner is told of it. */
+/** A tool of the server, as described to a runner. */
 export const toolOfferSchema = z.object({
   name: z.string(),
   description: z.string(),
@@ -61,7 +61,7 @@ export const toolOfferSchema = z.object({
 });
 export type ToolOffer = z.infer<typeof toolOfferSchema>;
 
-/** Made once for each tool, because every request to a model carries all of them. */
+/** Made once for each tool, because every request to a model carries all tools. */
 export function toolOffer(tool: Pick<ToolSpec, "name" | "description" | "schema">): ToolOffer {
   const known = offers.get(tool.schema);
   if (known?.name === tool.name) return known;
@@ -228,21 +228,21 @@ export const pullRequestInput = z.strictObject({
   draft: z.boolean().optional(),
 });
 
-/** Orchestrators send others to work on repositories. */
+/** Orchestrators delegate work on repositories. */
 const REPOSITORY_ROLES = ["supervisor", "child", "standalone"] as const;
-/** What is asked about when no branch is named. */
+/** Stands in for the branch in a policy target when none is named. */
 const OWN_BRANCH = "(the session's own branch)";
 
 /** Calls of this tool are never performed: they wait for a person's answer. */
 export const ASK_USER_QUESTION = "ask_user_question";
-/** A child presents what it means to do, and waits until somebody has decided about it. */
+/** Presents a child's plan and waits for the decision. */
 export const REQUEST_PLAN_APPROVAL = "request_plan_approval";
-/** A child says that it is done, and gives its result. */
+/** Ends a child's work and gives its result. */
 export const COMPLETE_SESSION = "complete_session";
 
 export type GateKind = "approval" | "question" | "plan";
 
-/** What a call waits for, if it waits. Those that are no approval always do: no rule can answer them. */
+/** Gate kind of a call that waits. Questions and plans always wait: no rule can answer them. */
 export function gateKindOf(tool: string): GateKind {
   if (tool === ASK_USER_QUESTION) return "question";
   return tool === REQUEST_PLAN_APPROVAL ? "plan" : "approval";

@@ -1,4 +1,4 @@
-/** What an agent changed in its workspace, as clients see it. */
+/** Changes of an agent to its workspace, as clients see them. */
 import * as z from "zod";
 import { countSchema } from "./bounds.ts";
 import { isoTime } from "./page.ts";
@@ -7,12 +7,12 @@ export const fileChangeSchema = z
   .object({
     path: z.string(),
     status: z.enum(["added", "modified", "deleted", "renamed"]),
-    /** Where it was, when it was renamed. */
+    /** Previous path of a renamed file. */
     from: z.string().nullable(),
     additions: countSchema,
     deletions: countSchema,
     binary: z.boolean(),
-    /** A unified diff; null when it is binary or too long to show. */
+    /** Unified diff; null when the file is binary or the diff too long to show. */
     patch: z.string().nullable(),
     /** False when the file is not UTF-8: its patch can be read, but not applied. */
     isExact: z.boolean().optional(),
@@ -20,7 +20,7 @@ export const fileChangeSchema = z
   .meta({ id: "FileChange" });
 export type FileChange = z.infer<typeof fileChangeSchema>;
 
-/** The patch of a change that can be made again elsewhere; null when it cannot. */
+/** Patch of a change that can be applied elsewhere; null when there is none. */
 export function exactPatch({ patch, isExact = true }: FileChange): string | null {
   return isExact ? patch : null;
 }
@@ -36,26 +36,26 @@ export const workspaceChangesSchema = z
   .meta({ id: "WorkspaceChanges" });
 export type WorkspaceChanges = z.infer<typeof workspaceChangesSchema>;
 
-/** As whom an agent commits. Clean: nothing in it ends a line or an address. */
+/** Author of an agent's commits. Clean: nothing in it ends a line or an address. */
 export interface GitIdentity {
   name: string;
   email: string;
 }
 
 /**
- * What opens a session's repository. It goes from the server to the runner that holds the session's
- * run, and from there to git and to the API beside it; never to a sandbox, a file, a journal or a log.
+ * Access to a session's repository. The server sends it to the runner that holds the session's run,
+ * which passes it to git and to the git host's API; never to a sandbox, a file, a journal or a log.
  */
 export interface RepositoryAccess {
   fullName: string;
   provider: "github" | "git";
-  /** Where the repository is by the organisation's own list. */
+  /** Address of the repository in the organisation's own list. */
   url: string;
-  /** Null: as the repository itself says. */
+  /** Null for the default branch of the repository itself. */
   defaultBranch: string | null;
-  /** Null: it needs none, or none was given. */
+  /** Null when none is needed, or none was given. */
   credential: { secret: string; username: string; password: string } | null;
-  /** Where pull requests are opened; null: nowhere. */
+  /** API where pull requests are opened; null when there is none. */
   apiUrl: string | null;
 }
 
@@ -70,12 +70,12 @@ export type ShownFile = z.infer<typeof shownFileSchema>;
 
 export const sessionChangesSchema = workspaceChangesSchema
   .extend({
-    /** The turns that changed something, oldest first. */
+    /** Turns that changed something, oldest first. */
     turns: z.array(z.object({ promptId: z.string(), at: isoTime })),
     /** Files that can be shown in a page of their own. */
     shown: z.array(shownFileSchema),
     diskBytes: z.number().int(),
-    /** The most it may take up; null when its runner has not said. */
+    /** Limit of the workspace's disk use; null when its runner has not reported one. */
     diskQuotaBytes: z.number().int().nullable(),
     updatedAt: isoTime.nullable(),
   })

@@ -1,27 +1,30 @@
-/** What somebody said to what was asked. */
+/** Answer of a person or parent to a gate. */
 export interface GateDecision {
   allowed: boolean;
-  /** In the person's words. */
+  /** Reason in the person's words. */
   reason: string | null;
-  /** One for each question. */
+  /** One answer for each question. */
   answers: string[] | null;
   scope: "once" | "session" | "always";
-  /** A rule that was made meanwhile denies what was allowed; `reason` says which. */
+  /** True when a rule made meanwhile denies what was allowed; `reason` names it. */
   overruled?: boolean;
-  /** Of a plan that is not approved as it is: another one is wanted. */
+  /** Asks for another plan instead of the presented one. */
   revise?: boolean;
   /** Id of the gate whose longer-lasting decision also answered this one. */
   coveredBy?: string;
   /** Id of the prompt whose typed words are the answers. */
   promptId?: string;
-  /** The session went to another machine before anybody acted on this yes, so it holds no more. */
+  /**
+   * True when the session moved to another machine before anybody acted on the approval, which ends
+   * it.
+   */
   moved?: boolean;
 }
 
-/** What became of a plan. */
+/** Result of a presented plan. */
 export type PlanFate = "approved" | "revise" | "rejected" | "expired";
 
-/** The rule that denied what somebody allowed, in words; null when none did. */
+/** Rule that denied what somebody allowed, in words; null when none did. */
 export function overruledReason({ decision }: { decision: string | null }): string | null {
   if (decision === null) return null;
   const { overruled, reason } = JSON.parse(decision) as GateDecision;

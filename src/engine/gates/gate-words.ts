@@ -1,6 +1,6 @@
 /**
- * Describes what a turn waits for, to the person who is to answer; pure. Hidden characters of the agent's
- * text are spelled out, and several lines of it are quoted, so that none can pass for one of ours.
+ * Describes a gate to the person who is to answer it; pure. Hidden characters of the agent's text
+ * are spelled out, and several lines of it are quoted, so that none can pass for one of ours.
  */
 import { quoteLines } from "#base/text/clean-text.ts";
 import { spellOut } from "#base/text/visible-text.ts";
@@ -8,7 +8,7 @@ import type { GateRow } from "../schema.ts";
 
 const MAX_CHARS = 2_000;
 
-interface Shown {
+interface ShownCall {
   input?: {
     questions?: { question?: unknown; options?: { label?: unknown }[] }[];
     plan?: unknown;
@@ -23,7 +23,7 @@ export function gateWords({
   target,
   shown,
 }: Pick<GateRow, "kind" | "tool" | "target" | "shown">): string {
-  const { input, reason } = JSON.parse(shown) as Shown;
+  const { input, reason } = JSON.parse(shown) as ShownCall;
   if (kind === "question") return bounded((input?.questions ?? []).map(questionWords).join("\n\n"));
   if (kind === "plan")
     return bounded(`It presents a plan:\n\n${text(input?.summary ?? input?.plan)}`);

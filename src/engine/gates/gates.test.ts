@@ -1,4 +1,7 @@
-/** Gates: the first answer stands, a turn goes on when all is answered, and is told once. */
+/**
+ * Gates: the first answer stands, a turn continues when all are answered, and gets each answer
+ * once.
+ */
 import { describe, expect, it } from "vitest";
 import { LEASE_MS } from "#protocol/frames.ts";
 import { EXPIRY_MARGIN_MS, expireLeases } from "../runs/leases/leases.ts";
@@ -31,7 +34,7 @@ async function start() {
     if (!gate) throw new Error("no gate was opened");
     return gate;
   };
-  /** Opens a gate besides, as an agent program does that keeps its runner. */
+  /** Opens another gate, as an agent program does that keeps its runner. */
   const open = (callId: string) =>
     command(at.engine, async (work) => {
       const session = await work.session(id);
@@ -55,7 +58,8 @@ describe("a decision", () => {
     });
     expect(await run(turn.run)).toMatchObject({ state: "claimed" });
     expect((await prompt(promptId)).state).toBe("running");
-    // The attempt that was told is lost: the next one must not take the yes for unused.
+    // The attempt that got the decision is lost: the next one must not take the approval for
+    // unused.
     clock.advance(LEASE_MS + EXPIRY_MARGIN_MS + 1);
     await expireLeases(engine, clock.now(), () => true);
     clock.advance(60_000);
@@ -81,7 +85,7 @@ describe("a decision", () => {
     expect((await run(turn.run)).state).toBe("gated");
     expect((await prompt(promptId)).state).toBe("gated");
     await decide(second.id);
-    // Its runner has kept it.
+    // The runner has kept the run.
     expect(await run(turn.run)).toMatchObject({ state: "running", fence: turn.fence });
     expect((await prompt(promptId)).state).toBe("running");
   });

@@ -1,14 +1,14 @@
 /**
  * Gates: a turn waits for a decision of a person or a parent. The first answer wins; no answer in
- * time is a no. The gate belongs to (prompt, call), so a turn that is resumed finds the gate it had
- * opened, and the answer if there is one.
+ * time is a denial. The gate belongs to (prompt, call), so a resumed turn finds the gate it had
+ * opened, and its decision if there is one.
  *
- * A turn waits in one of two ways. One whose runner cannot let go (an agent program that holds its
- * process) stays with it: the run is `gated` and held. A turn that is parked has no runner: its run
- * is `gated` without one, and the decision puts it back in line.
+ * A turn waits in one of two ways. A turn whose runner cannot release it (an agent program that
+ * holds its process) stays with that runner: the run is `gated` and held. A parked turn has no
+ * runner: its run is `gated` without one, and the decision puts it back into the queue.
  *
- * A deferred gate is for a call whose turn does not wait at all: it outlives the turn, and its
- * decision is acted on by the server.
+ * A deferred gate is for a call whose turn does not wait at all: the gate outlives the turn, and
+ * the server acts on its decision.
  */
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson } from "#base/text/clean-text.ts";
@@ -36,7 +36,7 @@ import {
 
 export const GATE_TIMER = "gate";
 export const GATE_TTL_MS = 24 * 60 * 60_000;
-/** Timers are looked at twice a second: one that is found this late was due while no server was up. */
+/** Timers are checked twice a second: a timer found this late was due while no server was up. */
 const NOBODY_THERE_MS = 60_000;
 const AFTER_DOWNTIME_MS = 15 * 60_000;
 /** Tools that a runner performs on its machine. */
@@ -47,7 +47,7 @@ export interface Question {
   kind: GateRow["kind"];
   tool: string;
   target: string | null;
-  /** Exactly what the person sees, and so exactly what is decided. */
+  /** Exactly the call that the person sees, and so the call that is decided. */
   shown: unknown;
   ttlMs?: number;
   deferred?: boolean;
@@ -69,7 +69,7 @@ export async function openGate(
   }
   const earlier = await findGateByCall(work.tx, run.prompt_id, question.callId);
   if (earlier) {
-    // The turn was resumed and asks again: it waits for the same answer.
+    // The turn was resumed and asks again: it waits for the same decision.
     if (isWaitedFor(earlier)) await setWaiting(work, session, run, true);
     return earlier;
   }
@@ -160,7 +160,7 @@ export async function decideGate(
   return gate;
 }
 
-/** Whether a rule that came while the call waited, or while its yes did, denies the call now. */
+/** Finds a rule that denies the call now, made while the call or its approval waited. */
 async function findDenial(
   work: Work,
   session: SessionWriter,
@@ -178,7 +178,7 @@ function overruled(reason: string): GateDecision {
   return { allowed: false, reason, answers: null, scope: "once", overruled: true };
 }
 
-/** Takes a yes back that a rule overrules, before anybody acts on it. Returns the reason. */
+/** Revokes an approval that a rule overrules, before anybody acts on it. Returns the reason. */
 export async function overruleGate(
   work: Work,
   session: SessionWriter,
@@ -194,10 +194,10 @@ export async function overruleGate(
 }
 
 /**
- * Ends every yes of a turn that nobody has acted on, when the turn goes to another machine: the person
- * allowed the call for the files and the sandbox of the first one. The agent is told to make the call
- * again, and it is judged where it would run. An approval that still waits says that the session has
- * moved. Calls that the server performs are the same anywhere.
+ * Ends every approval of a turn that nobody has acted on, when the turn goes to another machine:
+ * the person allowed the call for the files and the sandbox of the first one. The agent is told to
+ * make the call again, and the call is judged where it would run. An approval that is still pending
+ * says that the session has moved. Calls that the server performs are the same anywhere.
  */
 export async function endUnusedApprovals(work: Work, promptId: string): Promise<void> {
   for (const gate of await listGatesOfPrompt(work.tx, promptId)) {
@@ -241,7 +241,7 @@ export async function gateTimerDue(work: Work, timer: TimerRow): Promise<void> {
   await goOn(work, session, gate);
 }
 
-/** The turn that asked is ending: nobody need answer any more. */
+/** Closes the pending gates of a turn that is ending: nobody need answer any more. */
 export async function withdrawGates(
   work: Work,
   session: SessionWriter,
@@ -310,30 +310,30 @@ async function movePrompt(work: Work, run: RunRow, type: "ask" | "resume"): Prom
   await savePrompt(work.tx, prompt);
 }
 
-/** What a turn that goes on must know of its gates; marks them as told to this attempt. */
+/** Returns the decisions that a resuming turn needs, and marks them as delivered to this attempt. */
 export async function tellDecisions(
   work: Work,
   session: SessionWriter,
   run: RunRow,
 ): Promise<Decision[]> {
-  const told: Decision[] = [];
+  const decisions: Decision[] = [];
   for (const gate of await listGatesOfPrompt(work.tx, run.prompt_id)) {
     if ((gate.state !== "decided" && gate.state !== "expired") || gate.deferred === 1) continue;
     const fresh = gate.told_fence === null;
     if (fresh) {
-      // Nobody has acted on it yet. A plan's approval was acted on when it was given.
+      // Nobody has acted on the decision yet. A plan's approval was acted on when it was given.
       if (gate.kind === "approval") await overruleGate(work, session, gate);
       gate.told_fence = run.fence;
       await saveGate(work.tx, gate);
     }
-    told.push({ ...decisionOf(gate), fresh });
+    decisions.push({ ...decisionOf(gate), fresh });
   }
-  return told;
+  return decisions;
 }
 
 /**
- * The attempt that was told never began, or not these calls: the next one may act on the decisions as
- * if told first, and a rule that came meanwhile is looked for again.
+ * Marks decisions as not delivered when their attempt never began, or did not begin these calls:
+ * the next attempt may act on them as new, and rules made meanwhile are checked again.
  */
 export async function untellDecisions(
   work: Work,

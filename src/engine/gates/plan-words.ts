@@ -1,18 +1,18 @@
-/** What became of a plan that was presented, as its agent reads it; pure. */
+/** Renders the result of a presented plan for its agent; pure. */
 import type { GateRow } from "../schema.ts";
 import type { GateDecision, PlanFate } from "./decision.ts";
 
 interface PlanDecision {
   allowed: boolean;
   fate: PlanFate;
-  /** With the first word a program can test. */
+  /** Words for the agent; a program can test the first one. */
   words: string;
 }
 
-type Decided = Pick<GateRow, "decision" | "decided_by">;
+type DecisionColumns = Pick<GateRow, "decision" | "decided_by">;
 
-/** Of a gate that is closed. Without a decision nobody answered in time. */
-export function planDecision({ decision, decided_by }: Decided): PlanDecision {
+/** Reads the decision of a closed gate. Without a decision nobody answered in time. */
+export function planDecision({ decision, decided_by }: DecisionColumns): PlanDecision {
   if (decision === null) return { allowed: false, fate: "expired", words: EXPIRED };
   const { allowed, reason, revise = false, overruled } = JSON.parse(decision) as GateDecision;
   if (overruled) return { allowed: false, fate: "rejected", words: overruledWords(reason) };

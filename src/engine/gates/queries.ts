@@ -86,7 +86,7 @@ const updateRedactedGate = prepare<RedactedGate, unknown>((db, p) =>
     .set({ target: null, shown: p("shown"), decision: p("decision") })
     .where("id", "=", p("id")),
 );
-/** Takes out what was shown and answered; that it was decided, and how, stays. */
+/** Removes what was shown and answered; the decision itself stays. */
 export function redactGate(tx: Tx, row: RedactedGate): Promise<number> {
   return tx.run(updateRedactedGate, row);
 }
@@ -103,10 +103,7 @@ export function listGatesOfPrompt(reader: Reader, promptId: string): Promise<Gat
   return reader.all(selectOfPrompt, { promptId });
 }
 
-/**
- * True if the turn has asked for this before and was not allowed: with the same arguments, or with
- * others for the same target.
- */
+/** True if the turn was denied this call before: with the same arguments, or the same target. */
 export async function findDenial(
   reader: Reader,
   promptId: string,
@@ -141,7 +138,7 @@ const selectPendingOfPrompt = prepare<{ promptId: string }, { id: string }>((db,
     .where("state", "=", "pending")
     .where("deferred", "=", 0),
 );
-/** Of those that a turn waits for. */
+/** True when the turn of this prompt waits for a gate. */
 export async function hasPendingGate(reader: Reader, promptId: string): Promise<boolean> {
   return (await reader.first(selectPendingOfPrompt, { promptId })) !== undefined;
 }
@@ -155,12 +152,12 @@ const selectPendingOf = prepare<{ sessionId: string }, GateRow>((db, p) =>
     .orderBy("asked_at")
     .orderBy("id"),
 );
-/** What a session waits to be answered, oldest first. */
+/** Gates of a session that wait for an answer, oldest first. */
 export function listPendingGates(reader: Reader, sessionId: string): Promise<GateRow[]> {
   return reader.all(selectPendingOf, { sessionId });
 }
 
-/** The oldest question that waits in a conversation. */
+/** Oldest pending question of a conversation. */
 export async function findOpenQuestion(
   reader: Reader,
   { sessionId, thread, now }: { sessionId: string; thread: string; now: number },
@@ -194,7 +191,7 @@ const selectPendingInTree = prepare<CallInTree, GateRow>((db, p) =>
     .orderBy("session_id")
     .orderBy("id"),
 );
-/** Calls of one tool and target that wait in a session and in its children. */
+/** Pending calls of one tool and target in a session and its children. */
 export function listPendingInTree(reader: Reader, call: CallInTree): Promise<GateRow[]> {
   return reader.all(selectPendingInTree, call);
 }
@@ -219,7 +216,7 @@ const selectPendingOfOwner = prepare<CallOfOwner, GateRow>((db, p) =>
     .orderBy("gates.id")
     .limit(p("limit")),
 );
-/** Calls of one tool and target that wait in all sessions of a person. */
+/** Pending calls of one tool and target in all sessions of a person. */
 export function listPendingOfOwner(reader: Reader, call: CallOfOwner): Promise<GateRow[]> {
   return reader.all(selectPendingOfOwner, call);
 }
@@ -228,12 +225,12 @@ export interface GateFilter {
   orgId: string;
   ownerId: string;
   state?: GateRow["state"];
-  /** This session and its children. */
+  /** Limits the list to this session and its children. */
   sessionId?: string;
   before?: { at: number; id: string };
   limit: number;
 }
-/** Newest first; of sessions this person owns. */
+/** Gates of the sessions that this person owns, newest first. */
 export function listGates(reader: Reader, filter: GateFilter): Promise<GateRow[]> {
   let query = builder<KernelTables>(reader.dialect)
     .selectFrom("gates")

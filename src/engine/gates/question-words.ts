@@ -1,9 +1,9 @@
-/** Answers to a question that come as one message; pure. */
+/** Parses the answers to a question from one message; pure. */
 import { Refusal } from "#base/refusal.ts";
 import { type AskedQuestion, keptQuestions } from "#protocol/tools.ts";
 import type { GateRow } from "../schema.ts";
 
-/** None when what was shown cannot be read as questions. */
+/** Questions of a gate; none when its call cannot be read as questions. */
 export function questionsOf({ shown }: Pick<GateRow, "shown">): AskedQuestion[] {
   const { input } = JSON.parse(shown) as { input?: unknown };
   return keptQuestions.safeParse(input).data?.questions ?? [];
@@ -11,7 +11,7 @@ export function questionsOf({ shown }: Pick<GateRow, "shown">): AskedQuestion[] 
 
 const MAX_SHOWN_CHARS = 500;
 
-/** How to do something else than to answer, for the one who wrote the message. */
+/** Advice for the writer of a message who wants something else than to answer. */
 interface AnswerAdvice {
   elsewhere: string;
 }
@@ -21,8 +21,8 @@ const adviceFor = (gateId: string): AnswerAdvice => ({
 });
 
 /**
- * One answer for each question. A single one takes the whole message, or the option that it names;
- * several take numbered answers, or a line each.
+ * One answer for each question. A single question takes the whole message, or the option that it
+ * names; several take numbered answers, or a line each.
  */
 export function answersInWords(
   gate: Pick<GateRow, "id" | "shown">,
@@ -43,7 +43,7 @@ export function answersInWords(
 
 const NUMBERED = /^\s*(\d{1,2})[.):](?:\s+|$)/;
 
-/** Undefined when the message does not have just as many answers. */
+/** Undefined when the message does not have exactly `count` answers. */
 function splitAnswers(text: string, count: number): string[] | undefined {
   const lines = text.split(/\r?\n/);
   const answers = lines.some((line) => NUMBERED.test(line))
@@ -53,7 +53,7 @@ function splitAnswers(text: string, count: number): string[] | undefined {
   return trimmed?.length === count && !trimmed.includes("") ? trimmed : undefined;
 }
 
-/** In the order of their numbers; a line without one goes on with the answer before it. */
+/** Answers in the order of their numbers; a line without a number continues the answer before it. */
 function numberedAnswers(lines: readonly string[]): string[] | undefined {
   const answers = new Map<number, string>();
   let at: number | undefined;
@@ -77,7 +77,7 @@ function answerInWords(question: AskedQuestion, text: string): string | undefine
   const named = findLabel(question, text);
   if (named !== undefined) return named;
   const several = multiple ? text.split(/[\n,;]/).map((part) => findLabel(question, part)) : [];
-  // One choice a line, as answers to such a question are kept.
+  // Answers to such a question are kept with one choice per line.
   if (several.length > 1 && several.every((label) => label !== undefined))
     return [...new Set(several)].join("\n");
   return options.length === 0 || freeText !== false ? text : undefined;
@@ -88,7 +88,7 @@ function findLabel({ options = [] }: AskedQuestion, text: string): string | unde
   return options.find(({ label }) => label.trim().toLowerCase() === wanted)?.label;
 }
 
-/** The agent's question, on one line of ours. */
+/** The agent's question on a single line. */
 const questionLine = ({ question }: AskedQuestion) =>
   `“${question.replaceAll(/\s+/g, " ").slice(0, MAX_SHOWN_CHARS).toWellFormed()}”`;
 

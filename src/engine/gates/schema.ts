@@ -1,4 +1,4 @@
-/** The table of gates. */
+/** Table of gates. */
 import type { GateKind } from "#protocol/tools.ts";
 
 export interface GateRow {
@@ -19,8 +19,11 @@ export interface GateRow {
   asked_at: number;
   expires_at: number;
   decided_at: number | null;
-  /** The attempt that was first told of the decision. */
+  /** Fence of the attempt that first got the decision. */
   told_fence: number | null;
-  /** 1: no turn waits for it; the call is performed once it is allowed, and its result is a prompt. */
+  /**
+   * 1: no turn waits for the gate; the call is performed once allowed, and its result becomes a
+   * prompt.
+   */
   deferred: number;
 }

@@ -6,10 +6,10 @@ import { editPrompt } from "../sessions/prompts/change-queue.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { shortenNotice } from "./shorten-notice.ts";
 
-/** The author of the prompt, and the way its kind of news comes. */
+/** Author of the prompt, and its queue mode. */
 export type NoticeSender = Pick<NewPrompt, "author" | "origin" | "createdBy" | "mode">;
 
-/** The platform itself. `channel` names the kind of news, `replyRef` the one thing it is about. */
+/** The platform as sender. `channel` names the kind of notice, `replyRef` its subject. */
 export function platformSender(
   authorId: string,
   channel: string,
@@ -27,13 +27,13 @@ export interface NewNotice {
   thread: string;
   notice: Notice;
   sender: NoticeSender;
-  /** The same cause is told once; undefined: the cause came about in this very command. */
+  /** One notice per cause; undefined when the cause arose in this very command. */
   causeKey?: string;
-  /** Of the prompt, just minted for it. */
+  /** Id of the prompt, minted by the caller just before. */
   id?: string;
 }
 
-/** Admits into a locked session, awake or not. */
+/** Admits a notice into a locked session, awake or not. */
 export async function admitNotice(
   work: Work,
   session: SessionWriter,
@@ -56,7 +56,7 @@ export async function admitNotice(
   return prompt;
 }
 
-/** Rewrites a prompt that waits, unless it says the same already. */
+/** Rewrites a waiting prompt, unless it has the same text already. */
 export async function editNotice(
   work: Work,
   session: SessionWriter,

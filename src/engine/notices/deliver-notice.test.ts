@@ -1,4 +1,4 @@
-/** News kept by a feature that the test plays, delivered by the real kernel on both databases. */
+/** Notices kept by a feature that the test plays, delivered by the real kernel on both databases. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { systemClock } from "#base/clock.ts";
@@ -32,8 +32,8 @@ interface Row {
   isHeld: boolean;
 }
 
-/** A table of news in memory, for one conversation. */
-class FakeNews {
+/** A table of notices in memory, for one conversation. */
+class FakeRows {
   rows: Row[] = [];
   isHeld = false;
   asked = 0;
@@ -112,12 +112,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     };
 
     it("admits one prompt with the notice beside its words, and lets more join it", async () => {
-      const [id, news] = [await create(), new FakeNews()];
-      expect(await deliver(id, news.source())).toBe("nothing");
-      news.add("one");
-      expect(await deliver(id, news.source())).toBe("queued");
-      news.add("two");
-      expect(await deliver(id, news.source())).toBe("queued");
+      const [id, fake] = [await create(), new FakeRows()];
+      expect(await deliver(id, fake.source())).toBe("nothing");
+      fake.add("one");
+      expect(await deliver(id, fake.source())).toBe("queued");
+      fake.add("two");
+      expect(await deliver(id, fake.source())).toBe("queued");
       const prompts = await queue(id);
       expect(prompts).toMatchObject([
         {
@@ -126,79 +126,79 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           notice: { kind: "board", items: [{ text: "one" }, { text: "two" }] },
         },
       ]);
-      expect(news.rows.map(({ prompt_id }) => prompt_id)).toEqual([prompts[0]?.id, prompts[0]?.id]);
+      expect(fake.rows.map(({ prompt_id }) => prompt_id)).toEqual([prompts[0]?.id, prompts[0]?.id]);
       const { lastSeq } = await kernel.sessions.get(owner, id);
-      await deliver(id, news.source());
-      // Nothing new was said, so nothing is written.
+      await deliver(id, fake.source());
+      // The text has not changed, so nothing is written.
       expect((await kernel.sessions.get(owner, id)).lastSeq).toBe(lastSeq);
     });
 
     it("keeps to its limit, and leaves the rest for the next prompt", async () => {
-      const [id, news] = [await create(), new FakeNews()];
-      for (const title of ["one", "two", "three"]) news.add(title);
-      await deliver(id, news.source(2));
-      await deliver(id, news.source(2));
+      const [id, fake] = [await create(), new FakeRows()];
+      for (const title of ["one", "two", "three"]) fake.add(title);
+      await deliver(id, fake.source(2));
+      await deliver(id, fake.source(2));
       expect(await queue(id)).toMatchObject([{ content: "one, two" }]);
-      expect(news.rows[2]).toMatchObject({ prompt_id: null });
+      expect(fake.rows[2]).toMatchObject({ prompt_id: null });
     });
 
     it("holds news while nobody attends, unless a prompt waits that they can join", async () => {
-      const [id, news] = [await create(), new FakeNews()];
-      news.isHeld = true;
-      news.add("one");
-      expect(await deliver(id, news.source())).toBe("held");
-      expect(news.rows).toMatchObject([{ isHeld: true, prompt_id: null }]);
+      const [id, fake] = [await create(), new FakeRows()];
+      fake.isHeld = true;
+      fake.add("one");
+      expect(await deliver(id, fake.source())).toBe("held");
+      expect(fake.rows).toMatchObject([{ isHeld: true, prompt_id: null }]);
       expect(await queue(id)).toEqual([]);
-      news.isHeld = false;
-      await deliver(id, news.source());
-      news.isHeld = true;
-      news.add("two");
-      expect(await deliver(id, news.source())).toBe("queued");
+      fake.isHeld = false;
+      await deliver(id, fake.source());
+      fake.isHeld = true;
+      fake.add("two");
+      expect(await deliver(id, fake.source())).toBe("queued");
       expect(await queue(id)).toMatchObject([{ content: "one, two" }]);
-      expect(news.asked).toBe(2);
+      expect(fake.asked).toBe(2);
     });
 
     it("says what is left when rows are gone, and withdraws a prompt with nothing to say", async () => {
-      const [id, news] = [await create(), new FakeNews()];
-      news.add("one");
-      news.add("two");
-      await deliver(id, news.source());
+      const [id, fake] = [await create(), new FakeRows()];
+      fake.add("one");
+      fake.add("two");
+      await deliver(id, fake.source());
       const [waiting] = await queue(id);
       const refresh = () =>
         act(id, async (work, session) => {
           const prompt = await findPrompt(work.tx, waiting?.id ?? "");
-          if (prompt) await refreshNotice(work, session, prompt, news.source());
+          if (prompt) await refreshNotice(work, session, prompt, fake.source());
         });
-      news.rows = news.rows.slice(1);
+      fake.rows = fake.rows.slice(1);
       await refresh();
       expect(await queue(id)).toMatchObject([{ content: "two" }]);
-      news.rows = [];
+      fake.rows = [];
       await refresh();
       expect(await queue(id)).toEqual([]);
     });
 
     it("joins no prompt that has ended", async () => {
-      const [id, news] = [await create(), new FakeNews()];
-      news.add("one");
-      await deliver(id, news.source());
+      const [id, fake] = [await create(), new FakeRows()];
+      fake.add("one");
+      await deliver(id, fake.source());
       const [first] = await queue(id);
       await kernel.prompts.withdraw(owner, first?.id ?? "");
-      const open = await act(id, (work) => findOpenPrompt(work, sender, news.rows));
+      const open = await act(id, (work) => findOpenPrompt(work, sender, fake.rows));
       expect(open).toBeUndefined();
-      news.add("two");
-      await deliver(id, news.source());
+      fake.add("two");
+      await deliver(id, fake.source());
       expect(await queue(id)).toMatchObject([{ content: "two" }]);
     });
 
     it("delivers at the end what a listener asks for", async () => {
-      const [id, news] = [await create(), new FakeNews()];
+      const [id, fake] = [await create(), new FakeRows()];
       const order: string[] = [];
       await act(id, async (work, session) => {
         deliverAtEnd(work, { sessionId: id, source: "tests" }, async () => {
           order.push("delivered");
-          await deliverNotice(work, session, news.source());
+          await deliverNotice(work, session, fake.source());
         });
-        news.add("late");
+        fake.add("late");
         order.push("done");
       });
       expect(order).toEqual(["done", "delivered"]);
@@ -206,9 +206,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     it("has no notice any more when a person has rewritten the prompt", async () => {
-      const [id, news] = [await create(), new FakeNews()];
-      news.add("one");
-      await deliver(id, news.source());
+      const [id, fake] = [await create(), new FakeRows()];
+      fake.add("one");
+      await deliver(id, fake.source());
       const [waiting] = await queue(id);
       await kernel.prompts.edit(owner, waiting?.id ?? "", "mine");
       expect(await queue(id)).toMatchObject([{ content: "mine", notice: null }]);

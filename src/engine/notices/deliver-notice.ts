@@ -1,9 +1,9 @@
 /**
- * Delivery of news that features keep as rows, exactly once. One prompt delivers all rows of a kind
- * that a conversation has not been told of: it is admitted with the first of them, and more join it
- * for as long as it waits in the queue. A row names the prompt that delivers it, in the transaction
- * that admits or edits that prompt, and is delivered when its turn begins. While agents have been alone
- * for too long nothing new is admitted, and the rows wait for a person.
+ * Delivery of notices that features keep as rows, exactly once. One prompt delivers all undelivered
+ * rows of a kind to a conversation: it is admitted with the first of them, and more join it for as
+ * long as it waits in the queue. A row names the prompt that delivers it, in the transaction that
+ * admits or edits that prompt, and is delivered when its turn begins. While agents have been
+ * unattended for too long nothing new is admitted, and the rows wait for a person.
  */
 import type { Notice } from "#protocol/notices/notices.ts";
 import type { PromptRow } from "../schema.ts";
@@ -12,21 +12,21 @@ import { findPrompt } from "../sessions/prompts/prompt-queries.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { admitNotice, editNotice, type NoticeSender } from "./admit-notice.ts";
 
-/** A row of news; `prompt_id` is the prompt that delivers it, null while none does. */
-interface NewsRow {
+/** A row to deliver; `prompt_id` is the prompt that delivers it, null while none does. */
+interface DeliveryRow {
   prompt_id: string | null;
 }
 
-/** News of one kind for one conversation, and the ways of the feature that keeps them. */
-export interface NoticeSource<R extends NewsRow> {
+/** Rows of one kind for one conversation, and the functions of the feature that keeps them. */
+export interface NoticeSource<R extends DeliveryRow> {
   thread: string;
   sender: NoticeSender;
   /** Rows that no turn has read, oldest first. */
   pending: readonly R[];
-  /** Most rows for one prompt; the rest is delivered by the next. */
+  /** Most rows for one prompt; the next prompt delivers the rest. */
   limit?: number;
   compose(rows: readonly R[]): Notice | Promise<Notice>;
-  /** Names the prompt that delivers these rows. */
+  /** Records the prompt that delivers these rows. */
   assign(rows: readonly R[], promptId: string): Promise<unknown>;
   /** True when the tree must wait for a person before another turn begins. */
   isHeld(): Promise<boolean>;
@@ -36,7 +36,7 @@ export interface NoticeSource<R extends NewsRow> {
 
 export type Delivery = "nothing" | "held" | "queued";
 
-export async function deliverNotice<R extends NewsRow>(
+export async function deliverNotice<R extends DeliveryRow>(
   work: Work,
   session: SessionWriter,
   source: NoticeSource<R>,
@@ -44,7 +44,7 @@ export async function deliverNotice<R extends NewsRow>(
   const { pending, sender, thread } = source;
   if (pending.length === 0) return "nothing";
   const prompts = await findPrompts(work, pending);
-  // A prompt that is not there yet wakes the session just now; the rest is delivered after it.
+  // A prompt without a row is waking the session just now; the rest is delivered after it.
   if (prompts.includes(undefined)) return "queued";
   const open = prompts.find((prompt) => prompt && isOpen(prompt, sender));
   if (open) {
@@ -65,8 +65,8 @@ export async function deliverNotice<R extends NewsRow>(
   return "queued";
 }
 
-/** Rows of a prompt that waits have changed: it says what is left, or is withdrawn. */
-export async function refreshNotice<R extends NewsRow>(
+/** Updates a waiting prompt after its rows have changed: it lists what is left, or is withdrawn. */
+export async function refreshNotice<R extends DeliveryRow>(
   work: Work,
   session: SessionWriter,
   prompt: PromptRow,
@@ -76,7 +76,7 @@ export async function refreshNotice<R extends NewsRow>(
   else await join(work, session, source, prompt);
 }
 
-async function join<R extends NewsRow>(
+async function join<R extends DeliveryRow>(
   work: Work,
   session: SessionWriter,
   source: NoticeSource<R>,
@@ -89,18 +89,18 @@ async function join<R extends NewsRow>(
   await editNotice(work, session, prompt, await source.compose(rows));
 }
 
-/** The prompt that delivers some of these rows and whose turn has not begun. */
+/** Prompt that delivers some of these rows and whose turn has not begun. */
 export async function findOpenPrompt(
   work: Work,
   sender: NoticeSender,
-  rows: readonly NewsRow[],
+  rows: readonly DeliveryRow[],
 ): Promise<PromptRow | undefined> {
   return (await findPrompts(work, rows)).find((prompt) => prompt && isOpen(prompt, sender));
 }
 
 async function findPrompts(
   work: Work,
-  rows: readonly NewsRow[],
+  rows: readonly DeliveryRow[],
 ): Promise<(PromptRow | undefined)[]> {
   const prompts: (PromptRow | undefined)[] = [];
   for (const id of new Set(rows.flatMap(({ prompt_id }) => prompt_id ?? [])))
@@ -108,7 +108,7 @@ async function findPrompts(
   return prompts;
 }
 
-/** True if the prompt waits and says nothing but news of this sender: collected ones quote more. */
+/** True if the prompt waits and holds only notices of this sender: collected prompts quote more. */
 export function isOpen({ state, cause_key }: PromptRow, { origin }: NoticeSender): boolean {
   const isWaiting = state === "queued" || state === "collecting";
   return isWaiting && cause_key?.startsWith(`${origin.channelType}:`) === true;

@@ -2,7 +2,7 @@
 import type { Notice, NoticeKind, NoticeOf } from "#protocol/notices/notices.ts";
 import type { SessionRow } from "../schema.ts";
 
-/** Pure. `reader`: the session that is told, because agents of different kinds have different tools. */
+/** Pure. `reader` is the receiving session, because agents of different kinds have different tools. */
 export type NoticeRenderers = {
   readonly [K in NoticeKind]: (notice: NoticeOf<K>, reader: SessionRow) => string;
 };

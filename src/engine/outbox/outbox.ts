@@ -1,7 +1,7 @@
 /**
- * The outbox: what leaves the database (a reply to a channel, a webhook, an e-mail). Put in by the
- * transaction that causes it, delivered afterwards, tried again with growing pauses, and put aside
- * with a reason when it is hopeless.
+ * The outbox holds deliveries that leave the database (a reply to a channel, a webhook, an e-mail).
+ * The causing transaction inserts them; they are delivered afterwards, tried again with growing
+ * pauses, and put aside with a reason when that is hopeless.
  */
 import { redactText } from "#base/log.ts";
 import { cleanJson } from "#base/text/clean-text.ts";
@@ -11,7 +11,7 @@ import type { Engine, Work } from "../work.ts";
 import { listDue, markDelivered, markFailed, putOutbox, takeOutbox } from "./queries.ts";
 
 export const MAX_DELIVERIES = 10;
-/** A delivery that has not said anything for this long may be tried by another server. */
+/** Time after which another server may try a delivery that has not reported back. */
 const DELIVERY_LIMIT_MS = 60_000;
 const BACKOFF_FIRST_MS = 1_000;
 const BACKOFF_MAX_MS = 60 * 60_000;

@@ -48,7 +48,7 @@ const claimRow = prepare<{ id: string; dueAt: number; nextDueAt: number }, unkno
     .where("state", "=", "pending")
     .where("due_at", "=", p("dueAt")),
 );
-/** Takes a row for one attempt: nobody else will try it before `nextDueAt`. */
+/** Takes a row for one attempt: no other server tries it before `nextDueAt`. */
 export async function takeOutbox(
   tx: Tx,
   id: string,
@@ -71,7 +71,7 @@ export function markDelivered(tx: Tx, id: string): Promise<number> {
 
 interface FailedDelivery {
   id: string;
-  /** What `takeOutbox` set: another attempt that began meanwhile is not disturbed. */
+  /** Value set by `takeOutbox`: an attempt that began meanwhile is not disturbed. */
   takenUntil: number;
   state: OutboxRow["state"];
   error: string;
@@ -89,5 +89,5 @@ export function markFailed(tx: Tx, failed: FailedDelivery): Promise<number> {
   return tx.run(failedRow, failed);
 }
 
-/** Deliveries that are over, made before an instant. */
+/** Ended deliveries that were made before an instant. */
 export const settledRows = oldRows("outbox", "state in ('delivered', 'dead') and created_at < ?");

@@ -1,9 +1,9 @@
-/** What leaves the database, until it has left. */
+/** A delivery that has yet to leave the database. */
 export interface OutboxRow {
   id: string;
   org_id: string;
   kind: string;
-  /** One row a cause: a repeated consequence is the same row. */
+  /** One row per cause: a repeated consequence is the same row. */
   cause_key: string;
   payload: string;
   state: "pending" | "delivered" | "dead" | "held";

@@ -12,7 +12,7 @@ export function encodeCursor(list: string, { at, id }: Place): string {
   return Buffer.from(JSON.stringify([list, at, id])).toString("base64url");
 }
 
-/** `isFraction`: the list is ordered by something else than instants and counts. */
+/** Decodes a cursor. `isFraction`: the list is ordered by something else than instants and counts. */
 export function decodeCursor(
   list: string,
   cursor: string | undefined,
@@ -29,7 +29,7 @@ export function decodeCursor(
       (isFraction ? Number.isFinite(at) : Number.isSafeInteger(at)) &&
       typeof id === "string" &&
       id.length <= 200 &&
-      // What no id can be, a database may not even take as a question.
+      // A database may refuse text that no id can contain, even as a parameter.
       cleanText(id) === id
     )
       return { at, id };
@@ -43,7 +43,7 @@ export function decodeCursor(
   );
 }
 
-/** `rows` holds one more than the page when there is a next one. */
+/** Makes a page; `rows` holds one more than the page when there is a next one. */
 export function pageOf<Row, Item>(
   list: string,
   rows: readonly Row[],

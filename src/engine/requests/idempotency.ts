@@ -1,6 +1,6 @@
 /**
- * The same request sent twice is carried out once: its key is kept in the transaction that carries
- * it out, with what it made, so nothing can fall between the two.
+ * Carries out a request that is sent twice only once: its key is kept in the transaction that
+ * carries it out, with the id of what it made, so nothing can fall between the two.
  */
 import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
@@ -11,7 +11,7 @@ export const KEY_KEPT_MS = 7 * 24 * 60 * 60_000;
 
 export interface IdempotentRequest {
   key: string;
-  /** What was asked, so that the key cannot stand for something else. */
+  /** Hash of the request, so that the key cannot stand for another one. */
   fingerprint: string;
 }
 
@@ -19,7 +19,7 @@ export function fingerprintOf(...parts: string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }
 
-/** The id of what an earlier request with this key made; undefined when this is the first. */
+/** Id of what an earlier request with this key made; undefined for the first request. */
 export async function findRepeated(
   work: Work,
   caller: string,

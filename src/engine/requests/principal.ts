@@ -1,6 +1,6 @@
 /**
- * Who asks. A principal is always made from the server's own record (a credential, a run), never
- * from something a request says about itself.
+ * The caller of a request. A principal is always made from the server's own record (a credential, a
+ * run), never from something a request says about itself.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 
@@ -12,7 +12,7 @@ export type Principal =
       name: string;
       role: "admin" | "member";
       scopes: readonly string[];
-      /** Where this person speaks from. */
+      /** Surface that this person speaks from. */
       channel: "web" | "api";
     }
   | {
@@ -21,7 +21,7 @@ export type Principal =
       sessionId: string;
       ownerId: string | null;
       name: string;
-      /** The attempt it speaks for, when it came with a run token. */
+      /** Attempt that the session acts for, when it came with a run token. */
       run?: { runId: string; fence: number };
     }
   | {
@@ -29,15 +29,15 @@ export type Principal =
       orgId: string;
       credentialId: string;
       scope: string;
-      /** sha256 of its token: a machine's proof of identity is bound to it. */
+      /** sha256 of the token: a machine's proof of identity is bound to it. */
       tokenHash?: string;
-      /** Given with its token; it has them besides its own. */
+      /** Tags of the token; the runner has them besides its own. */
       tags: readonly string[];
       name: string;
     }
   | { kind: "system"; orgId: string; name: string };
 
-/** What may be done to things, in one table. */
+/** Permitted actions on things, in one table. */
 export type Action =
   | "session.read"
   | "session.prompt"
@@ -77,7 +77,7 @@ export type Action =
   | "mail.write"
   | "operate";
 
-/** What is known of the thing acted on. */
+/** Facts about the thing acted on. */
 export interface Thing {
   orgId: string;
   ownerId?: string | null;
@@ -85,7 +85,7 @@ export interface Thing {
   parentSessionId?: string | null;
 }
 
-/** What is known of a session. */
+/** Facts about a session that permissions need. */
 export function sessionThing(row: {
   org_id: string;
   owner_id: string | null;
@@ -115,7 +115,7 @@ const SCOPE_OF: Partial<Record<Action, string | readonly string[]>> = {
   "runner.read": ["sessions:read", "runners"],
   "runner.own": "runners",
   "runner.manage": "admin",
-  // Only what a signed-in person and the owner's key have: no key of narrower scope is enough.
+  // Needs a signed-in person or the owner's key: no key of narrower scope is enough.
   "runner.unsandbox": "*",
   "approval.read": ["sessions:read", "approvals"],
   "approval.decide": "approvals",
@@ -159,7 +159,7 @@ const ADMIN_ONLY: ReadonlySet<Action> = new Set([
   "operate",
 ]);
 
-/** The one place that says who may do what. */
+/** Decides who may do what; the only place that does. */
 export function may(principal: Principal, action: Action, thing: Thing): boolean {
   if (principal.orgId !== thing.orgId) return false;
   switch (principal.kind) {
@@ -221,22 +221,22 @@ export function principalKey(principal: Principal): string {
 }
 
 /**
- * Whoever answers for a principal: a person, with their keys, machines and agents. What one party may
- * take of what all share is counted by this.
+ * Party that answers for a principal: a person, with their keys, machines and agents. Limits on
+ * shared resources count by party.
  */
 export function partyOf(principal: Principal): string {
   switch (principal.kind) {
     case "session":
       return principal.ownerId === null ? principalKey(principal) : `user:${principal.ownerId}`;
     case "runner":
-      // An organisation's own machines are let in by admins, and work for many.
+      // Admins let in an organisation's own machines, which work for many.
       return principal.scope.startsWith("user:") ? principal.scope : principalKey(principal);
     default:
       return principalKey(principal);
   }
 }
 
-/** For actions on no thing in particular: the caller is known, but may not do this. */
+/** Checks an action on no thing in particular: the caller is known, but may lack the right. */
 export function requireMay(principal: Principal, action: Action): void {
   if (may(principal, action, { orgId: principal.orgId })) return;
   throw new Refusal(
@@ -264,7 +264,7 @@ export function requireSignedIn(principal: Principal, what: string): void {
   );
 }
 
-/** For paths that name an organisation: another's answers as if there were none. */
+/** Checks a path that names an organisation: another organisation answers as if it did not exist. */
 export function requireOrg(principal: Principal, orgId: string | undefined): string {
   if (orgId !== principal.orgId) throw notFound("organisation");
   return orgId;

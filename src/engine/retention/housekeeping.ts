@@ -1,7 +1,7 @@
 /**
- * Housekeeping: what makes the database smaller. One step at a time, in this order: sessions whose time
+ * Housekeeping makes the database smaller. One step at a time, in this order: sessions whose time
  * is over, old rows of every retention rule, then free pages of the file. Each step is a short
- * transaction; between two of them everybody else has their turn.
+ * transaction; other work runs between two of them.
  */
 import type { Log } from "#base/log.ts";
 import { createPurger, type Purger } from "../sessions/purge/purge.ts";
@@ -16,11 +16,11 @@ import {
 } from "./retention.ts";
 import { createTrustedTime } from "./trusted-time.ts";
 
-/** How soon it is looked again whether anything is due. */
+/** Delay between two looks for work that is due. */
 const LOOK_EVERY_MS = 60_000;
-/** How soon something is tried again that failed. */
+/** Delay before a failed step is tried again. */
 const AGAIN_MS = 10_000;
-/** A look at what is due may take so long, aside of all other work. */
+/** Time limit of a look for due rows, which runs beside all other work. */
 const LOOK_LIMIT_MS = 20_000;
 /** Keys that are looked up at once. */
 const MAX_KEYS = 100;
@@ -30,7 +30,7 @@ const ROUND_STEPS = 200;
 export interface HousekeepingOptions {
   engine: Engine;
   log: Log;
-  /** Of features: their rows go with the session they hang on. */
+  /** Tables of features whose rows are removed together with their session. */
   sessionTables: readonly string[];
   rules: readonly RetentionRule[];
 }
@@ -42,11 +42,11 @@ export class Housekeeping {
   readonly #purger: Purger;
   readonly #pace: Pace;
   readonly #shrinkPace: Pace;
-  /** The time by which rows are old. */
+  /** Time that decides which rows are old. */
   readonly #time: () => number;
-  /** When a rule is looked at again. These instants are of a clock that nobody can set. */
+  /** Time when a rule is looked at again, on a clock that nobody can set. */
   readonly #notBefore = new Map<string, number>();
-  /** Rules that have something due, with the keys of it. */
+  /** Rules with due rows, and the keys of those rows. */
   readonly #due = new Map<string, readonly string[]>();
   #settings: RetentionSettings = { days: new Map(), heldUntil: 0 };
   #settingsAt = Number.NEGATIVE_INFINITY;
@@ -62,7 +62,7 @@ export class Housekeeping {
     this.#shrinkPace = createPace(engine);
   }
 
-  /** Runs until it is told to stop. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#engine;
     while (!signal.aborted) {
@@ -71,7 +71,7 @@ export class Housekeeping {
     }
   }
 
-  /** Does what is due, at most some hundred steps of it. */
+  /** Does due work, at most some hundred steps. */
   async round(): Promise<void> {
     for (let steps = 0; steps < ROUND_STEPS; steps++)
       if ((await this.#step()) === undefined) return;
@@ -86,7 +86,7 @@ export class Housekeeping {
     }
   }
 
-  /** One step. Returns the pause before the next; undefined when nothing is due. */
+  /** Does one step. Returns the pause before the next; undefined when nothing is due. */
   async #step(): Promise<number | undefined> {
     const { clock } = this.#engine;
     const instant = clock.steady?.() ?? clock.now();
@@ -97,14 +97,14 @@ export class Housekeeping {
     return (await this.#purge()) ?? (await this.#prune(instant)) ?? (await this.#shrink(instant));
   }
 
-  /** Half removed sessions go on, also when archived ones are kept for good from now on. */
+  /** Continues half-removed sessions, also when archived ones are kept for good from now on. */
   #purge(): Promise<number | undefined> {
     return this.#purger.step((now) => this.#keptSince(archivedSessions, now) ?? 0);
   }
 
   /**
-   * The instant before which rows of a kind go; null: none do, as after a restore. `now`: of the database, whose clock
-   * counts when it is behind the one of this server.
+   * Instant before which rows of a kind are removed; null for none, as after a restore. `now` is
+   * the database's time, which counts when its clock is behind this server's.
    */
   #keptSince(rule: RetentionRule, now = Number.POSITIVE_INFINITY): number | null {
     const { days, heldUntil } = this.#settings;
@@ -115,7 +115,7 @@ export class Housekeeping {
   async #prune(instant: number): Promise<number | undefined> {
     for (const rule of this.#rules) {
       if (instant < (this.#notBefore.get(rule.kind) ?? instant)) continue;
-      // Until it has gone well: one rule that fails must not keep the others from their turn.
+      // Set before the step succeeds: one failing rule must not keep the others from their turn.
       this.#notBefore.set(rule.kind, instant + LOOK_EVERY_MS);
       const kept = this.#due.get(rule.kind);
       const keys = kept ?? (await this.#look(rule));
@@ -130,7 +130,7 @@ export class Housekeeping {
         }),
       );
       if (pruned > 0) this.#due.set(rule.kind, keys);
-      // Another server may be at it. Keys of an earlier look may just be used up: others are looked for.
+      // With fresh keys another server is at work. Kept keys are used up: others are looked for next.
       else if (!kept) continue;
       this.#notBefore.delete(rule.kind);
       return pause;
@@ -138,7 +138,10 @@ export class Housekeeping {
     return undefined;
   }
 
-  /** Looks aside, so that nobody waits for it, whether a rule has anything due. Undefined: nothing. */
+  /**
+   * Looks for due rows of a rule beside other work, so that nobody waits for it; undefined for
+   * none.
+   */
   async #look(rule: RetentionRule): Promise<readonly string[] | undefined> {
     const before = this.#keptSince(rule);
     if (before === null) return undefined;

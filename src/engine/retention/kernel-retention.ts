@@ -1,4 +1,4 @@
-/** The retention rules of the kernel's own tables. */
+/** Retention rules of the kernel's own tables. */
 
 import { settledRows } from "../outbox/queries.ts";
 import { KEY_KEPT_MS } from "../requests/idempotency.ts";
@@ -8,7 +8,7 @@ import type { RetentionRule } from "./retention.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Archived sessions are removed by the purger, which takes all that hangs on them along. */
+/** Archived sessions are removed by the purger, together with all their rows. */
 export const archivedSessions: RetentionRule = {
   kind: "sessions",
   summary: "Archived sessions, with their transcript and files, so long after they were archived",
@@ -31,7 +31,7 @@ export const kernelRetention: readonly RetentionRule[] = [
     kind: "idempotency_keys",
     summary: "Idempotency keys of requests, after the request",
     defaultDays: KEY_KEPT_MS / DAY_MS,
-    // A client may repeat a request for so long and must find its first answer.
+    // A client may repeat a request for this long and must find its first answer.
     minDays: KEY_KEPT_MS / DAY_MS,
     countDue: oldKeys.countDue,
     prune: oldKeys.prune,

@@ -1,6 +1,6 @@
 /**
- * Removing what belongs to one person: the kernel's part here, then each feature's. It is done some at
- * a time and may be begun again at any point: what is gone is not missed.
+ * Removes the rows of one person: the kernel's part here, then each feature's. The work is done in
+ * batches and may be started again at any point.
  */
 import { eachApart } from "../each-apart.ts";
 import type { Feature, Person } from "../feature.ts";
@@ -13,7 +13,7 @@ import { command, type Engine } from "../work.ts";
 export interface PurgeParts {
   engine: Engine;
   features: readonly Feature[];
-  /** Of features: their rows go with the session they hang on. */
+  /** Tables of features whose rows are removed together with their session. */
   sessionTables: readonly string[];
   removeRunner(person: Person, runnerId: string): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface PurgeParts {
 /** True when nothing is left. */
 export async function purgePerson(parts: PurgeParts, person: Person): Promise<boolean> {
   const { engine, features, sessionTables, removeRunner } = parts;
-  // First of all: what features keep may be in use by a session.
+  // Sessions go first: a session may be using rows that features keep.
   if (!(await purgeSessionsOf(engine, person, sessionTables))) return false;
   const runners = await engine.store.read((reader) => listRunners(reader, person.orgId));
   const own = runners.filter(({ owner_id }) => owner_id === person.userId);

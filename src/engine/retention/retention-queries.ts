@@ -1,4 +1,4 @@
-/** The SQL on retention settings, and on what the kernel's own rules remove. */
+/** SQL on retention settings, and on rows that the kernel's own rules remove. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "../schema.ts";
 import type { RetentionHoldRow, RetentionSettingRow } from "./retention-schema.ts";
@@ -15,7 +15,7 @@ export function listRetentionDays(reader: Reader): Promise<RetentionSettingRow[]
 const selectHold = prepare<Record<never, never>, Pick<RetentionHoldRow, "until">>((db) =>
   db.selectFrom("retention_hold").select("until").where("id", "=", 1),
 );
-/** The instant until which a restore holds retention back; 0 where none does. */
+/** Instant until which a restore holds retention back; 0 for none. */
 export async function readHold(reader: Reader): Promise<number> {
   return (await reader.first(selectHold, {}))?.until ?? 0;
 }
@@ -39,14 +39,14 @@ export function saveRetentionDays(tx: Tx, row: RetentionSettingRow): Promise<num
 const deleteSetting = prepare<{ kind: string }, unknown>((db, p) =>
   db.deleteFrom("retention_settings").where("kind", "=", p("kind")),
 );
-/** The default holds again. */
+/** Restores the default. */
 export function forgetRetentionDays(tx: Tx, kind: string): Promise<number> {
   return tx.run(deleteSetting, { kind });
 }
 
 /**
- * Statements that delete and count old rows of a table. `condition` is fixed text that says which rows
- * may go; it contains one `?`, the instant before which they do.
+ * Statements that delete and count old rows of a table. `condition` is fixed text that selects
+ * removable rows; it contains one `?`, the instant before which they are old.
  */
 export function oldRows(table: string, condition: string) {
   const text = (dialect: Reader["dialect"], sql: string) => {

@@ -1,9 +1,9 @@
 /** Tables of retention. */
 
-/** How long an admin wants rows of a kind kept; without a row the rule's default holds. */
+/** Retention that an admin has set for a kind of rows; without a row the rule's default holds. */
 export interface RetentionSettingRow {
   kind: string;
-  /** Null: for good. */
+  /** Null keeps rows for good. */
   days: number | null;
   set_by: string;
   set_at: number;

@@ -1,6 +1,6 @@
 /**
- * Retention: how long rows of each kind are kept. The kernel and features say what their kinds are and
- * how a few old rows of them go; admins may set the days. What has no rule is kept.
+ * Retention: how long rows of each kind are kept. The kernel and features declare their kinds and
+ * remove a few old rows at a time; admins may set the days. Rows without a rule are kept.
  */
 import type { Reader, Tx } from "#base/store/index.ts";
 import type { Engine } from "../work.ts";
@@ -10,40 +10,42 @@ const DAY_MS = 24 * 60 * 60_000;
 
 export interface RetentionRule {
   kind: string;
-  /** Says what goes, and when: for people. */
+  /** Sentence for people: what is removed, and when. */
   summary: string;
-  /** Days that rows are kept where nobody has set others; null: for good. */
+  /** Days that rows are kept unless an admin sets others; null for good. */
   defaultDays: number | null;
   /** Fewer days are refused. */
   minDays: number;
-  /** Counts what is older than `before`, up to `limit`. Runs aside of the writes of others. */
+  /** Counts rows older than `before`, up to `limit`. Runs beside the writes of others. */
   countDue(reader: Reader, before: number, limit: number): Promise<number>;
-  /** Says why rows that are due stay all the same; null when they go. For people. */
+  /** Reason, for people, why due rows stay all the same; null when they are removed. */
   whyKept?(reader: Reader, before: number): Promise<string | null>;
   /**
-   * Finds keys of what is older than `before`, for `prune`: needed where no index leads to old rows, so
-   * that a search through all the others never holds up a write. Runs aside of the writes of others.
+   * Finds keys of rows older than `before`, for `prune`: needed where no index leads to old rows,
+   * so that a search through all the others never holds up a write. Runs beside the writes of
+   * others.
    */
   findDue?(reader: Reader, before: number, limit: number): Promise<readonly string[]>;
   /**
-   * Removes, or adds up, at most `rows` rows that are older than `before`. Returns how many; 0 means
-   * that nothing is due. `keys`: found by `findDue`. Undefined: the kernel does it in another way.
+   * Removes, or adds up, at most `rows` rows that are older than `before`. Returns their number; 0
+   * means that nothing is due. `keys` come from `findDue`. Undefined when the kernel removes them
+   * in another way.
    */
   prune?(tx: Tx, before: number, rows: number, keys: readonly string[]): Promise<number>;
 }
 
-/** The days of a kind as they hold now; null: kept for good. Never fewer than the rule allows. */
+/** Days of a kind as they hold now; null for good. Never fewer than the rule allows. */
 export function keptDays(
   rule: Pick<RetentionRule, "kind" | "defaultDays" | "minDays">,
   set: ReadonlyMap<string, number | null>,
 ): number | null {
   const days = set.get(rule.kind);
   if (days === undefined) return rule.defaultDays;
-  // Somebody who can only write to the table must not have the server remove more than an admin could.
+  // Write access to the table alone must not remove more than an admin could.
   return days === null ? null : Math.max(days, rule.minDays);
 }
 
-/** The instant before which rows of a kind go; null: none do. */
+/** Instant before which rows of a kind are removed; null for none. */
 export function keptSince(
   rule: RetentionRule,
   set: ReadonlyMap<string, number | null>,
@@ -56,7 +58,7 @@ export function keptSince(
 export interface RetentionSettings {
   /** Days that admins have set, by kind. */
   days: ReadonlyMap<string, number | null>;
-  /** Nothing goes before this instant, because the database was restored. */
+  /** Instant before which nothing is removed, because the database was restored. */
   heldUntil: number;
 }
 

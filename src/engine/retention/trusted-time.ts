@@ -1,7 +1,7 @@
 /**
- * Time for what cannot be undone. A wall clock that jumps ahead, such as that of a machine which was
- * resumed with a wrong one, is believed when it has stayed there for an hour. Until then time goes on
- * from where it was before the jump. A clock that is set back is believed at once.
+ * Time for actions that cannot be undone. A wall clock that jumps ahead, such as that of a machine
+ * resumed with a wrong one, is believed when it has stayed there for an hour. Until then time goes
+ * on from where it was before the jump. A clock that is set back is believed at once.
  */
 import type { Clock } from "#base/clock.ts";
 

@@ -116,12 +116,15 @@ const updateRunAndLease = prepare<RunRow, unknown>((db, p) =>
     .where("id", "=", p("id")),
 );
 
-/** Leaves the lease alone: it is renewed without the session's lock, and must not be undone here. */
+/**
+ * Saves a run without its lease, which is renewed without the session's lock and must not be undone
+ * here.
+ */
 export function saveRun(tx: Tx, row: RunRow): Promise<number> {
   return tx.run(updateRun, row);
 }
 
-/** For what begins or ends a hold: a claim, a loss, a settlement. */
+/** Saves a run whose hold begins or ends: a claim, a loss, a settlement. */
 export function saveRunAndLease(tx: Tx, row: RunRow): Promise<number> {
   return tx.run(updateRunAndLease, row);
 }
@@ -146,14 +149,14 @@ export function listPausedFor(
   reader: Reader,
   { code, ...page }: { orgId: string; code: string; after: string; limit: number },
 ): Promise<PausedRun[]> {
-  // The code is always written first; an underscore in a pattern stands for any character.
+  // The code is always written first; an underscore in a pattern matches any character.
   return reader.all(selectPaused, { ...page, start: `{"code":"${code}"%` });
 }
 
 const deleteRunRow = prepare<{ id: string }, unknown>((db, p) =>
   db.deleteFrom("runs").where("id", "=", p("id")),
 );
-/** Only for runs that nobody has claimed: their prompt goes back to the queue. */
+/** Deletes a run that nobody has claimed: its prompt goes back to the queue. */
 export function deleteRun(tx: Tx, id: string): Promise<number> {
   return tx.run(deleteRunRow, { id });
 }
@@ -166,8 +169,8 @@ export function findRun(reader: Reader, id: string): Promise<RunRow | undefined>
 }
 
 /**
- * The run, once its session is locked: only now is it certain whose it is. SQLite has one writer, so
- * there what the command has read before is still so.
+ * Reads the run again once its session is locked: only now is its holder certain. SQLite has one
+ * writer, so the earlier read still holds there.
  */
 export async function findRunAgain(tx: Tx, run: RunRow): Promise<RunRow | undefined> {
   return tx.dialect === "sqlite" ? run : findRun(tx, run.id);
@@ -230,8 +233,8 @@ const selectReady = prepare<{ now: number; runnerId: string; limit: number }, Re
 );
 
 /**
- * The oldest runs that wait for this runner or any, leaving out those that are known not to fit
- * (by demand key) and those that are left to others for now (by id).
+ * Oldest runs that wait for this runner or any, without those that are known not to fit (by
+ * requirements key) and those that are left to others for now (by id).
  */
 export function listReady(
   reader: Reader,

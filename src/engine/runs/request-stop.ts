@@ -1,4 +1,7 @@
-/** Asking a run that is held to end: it is told, and ends when its runner says so, or when its lease is gone. */
+/**
+ * Asks a held run to end: its runner is told, and the run ends when the runner reports it, or when
+ * the lease is gone.
+ */
 import { BUDGET_SPENT } from "#protocol/budget-words.ts";
 import type { CancelReason } from "#protocol/frames.ts";
 import type { RunRow } from "../schema.ts";
@@ -11,7 +14,10 @@ import { saveRun } from "./queries.ts";
 export const STEER_GRACE_MS = 10_000;
 export const STOP_GRACE_MS = 5_000;
 
-/** `by`: the prompt that cuts this one, for steer and interrupt. The run must be held. */
+/**
+ * Requests a stop. `by` is the prompt that cuts this one, for steer and interrupt. The run must be
+ * held.
+ */
 export async function requestStop(
   work: Work,
   session: SessionWriter,
@@ -44,7 +50,7 @@ export function graceFor(reason: CancelReason): number {
   return reason === "steer" ? STEER_GRACE_MS : STOP_GRACE_MS;
 }
 
-/** How a cut turn ends. `by`: the prompt that cuts it. */
+/** Ending of a turn that was cut; `by` is the prompt that cut it. */
 export function endingOf(reason: string | null, by: string | null): Ending {
   if (reason === "budget") return { outcome: "failed", error: BUDGET_EXHAUSTED };
   return {

@@ -1,4 +1,4 @@
-/** What a prompt remembers about the run it asks for, until the run exists. */
+/** Options of a run, kept on its prompt until the run exists. */
 import * as z from "zod";
 import { demandsSchema, EXECUTION_MODES, RUN_TYPES } from "#protocol/runs.ts";
 

@@ -1,4 +1,4 @@
-/** Runs as their callers use them: the programmatic door beside the conversational one. */
+/** Runs as their callers use them: the programmatic interface beside the conversational one. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { Page } from "#protocol/page.ts";
@@ -123,7 +123,7 @@ export function createRuns(engine: Engine, defaults: SessionDefaults) {
   };
 }
 
-/** A run whose prompt still waits has no row yet; it is seen through its prompt. */
+/** Reads a run. One whose prompt still waits has no row yet; it is read through its prompt. */
 async function readRun(
   reader: Reader,
   principal: Principal,
@@ -196,7 +196,7 @@ async function sessionFor(
   );
 }
 
-/** Kind and purpose of a session are settled when it is made; its parent may be named as it is. */
+/** Kind and purpose of a session are fixed when it is made; its parent may be named as it is. */
 function refuseChanges({ row }: SessionWriter, request: RunRequest): void {
   const { title, runtime, model, projectDir, parentSessionId } = request;
   const parent = parentSessionId === row.parent_session_id ? undefined : parentSessionId;

@@ -1,4 +1,4 @@
-/** Reads of the runs of one session, of those that have ended too. */
+/** Reads the runs of one session, ended ones included. */
 import { builder, type Reader, statements } from "#base/store/index.ts";
 import type { KernelTables, RunRow } from "../schema.ts";
 
@@ -27,7 +27,7 @@ export interface RunFilter {
   before?: { at: number; id: string };
   limit: number;
 }
-/** Newest first. */
+/** Runs of a session, newest first. */
 export function listRuns(
   reader: Reader,
   { sessionId, before, limit }: RunFilter,

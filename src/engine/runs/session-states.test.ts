@@ -75,7 +75,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await made?.drop();
     });
 
-    /** As when all leases have ended and the sweep has come by. */
+    /** Ends all leases, and lets the sweep run. */
     async function expireAll(): Promise<void> {
       await change("update runs set lease_until = 1 where lease_until is not null");
       await expireLeases(kernel.engine, Date.now(), () => true);
@@ -128,7 +128,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         id: connection.runner?.id ?? "",
         frames,
         assigned,
-        /** The next assignment of a turn of this session, when it has come. */
+        /** Waits for the next assignment of a turn of this session. */
         async turnOf(sessionId: string): Promise<Assignment> {
           const find = () => {
             kernel.dispatcher.poke();
@@ -268,7 +268,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       };
       const waiting = await kernel.prompts.admit(owner, id, request);
       await second.journal(again, { settle: { outcome: "completed" } });
-      // Between two turns it is not at rest, so that nothing is written until the second is gone.
+      // Between two turns the session is not at rest, so nothing is written until the second is
+      // gone.
       await kernel.prompts.withdraw(owner, waiting.id).catch(() => undefined);
       const live = (await receipt(id))?.state === "running" ? await second.turnOf(id) : undefined;
       if (live) await second.journal(live, { settle: { outcome: "completed" } });
@@ -300,7 +301,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await session(id)).toMatchObject({ status: "stopping" });
       await endOverdueStops(kernel.engine, Date.now(), () => true);
       expect(await receipt(id)).toMatchObject({ outcome: "aborted" });
-      // What it still writes is stale.
+      // Later writes of the lost attempt are stale.
       const items = [{ type: "message", entryId: "ent_late", kind: "text", text: "late" }];
       await runner.journal(turn, { items, settle: { outcome: "completed", result: "late" } });
       expect(runner.frames.at(-1)).toMatchObject({ op: "lost", code: "stale_fence" });
@@ -332,7 +333,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const id = await begin({ demands: { tags: ["gpu"] } });
       const failedIn = (ms: number) => failUnmatched(kernel.engine, Date.now() + ms);
       expect(await failedIn(5 * MINUTE - 2_000)).toBe(0);
-      // It was here a moment ago, and is expected back.
+      // The runner was connected a moment ago, and is expected back.
       expect(await failedIn(5 * MINUTE + 2_000)).toBe(0);
       await change(
         `update runners set last_seen_at = last_seen_at - ${2 * 60 * MINUTE} where name = 'gone'`,
@@ -402,7 +403,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const runner = { id: holder.id, org_id: "org_1" } as RunnerRow;
       expect(await whatBecameOf(kernel.engine, runner, [id])).toEqual({ resting: [], gone: [] });
       await holder.die();
-      // Until its lease has ended it may be at work, and only its line be lost.
+      // Until its lease has ended the runner may be at work, with only its connection lost.
       await expect(kernel.sessions.relocate(owner, id)).rejects.toMatchObject({
         code: "workspace_online",
       });
@@ -427,7 +428,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     it("shows runners of a server that died as offline from the start of the next one", async () => {
       const runner = await connect("one", { models: MODELS });
       expect(await store.read((reader) => listModelOffers(reader, owner))).toHaveLength(1);
-      // As a server leaves it that is killed: its lock is free, and nothing else was written.
+      // State after a server was killed: its lock is free, and nothing else was written.
       await change(`update runners set server_id = 'srv_dead' where id = '${runner.id}'`);
       const next = await startKernel(store);
       expect((await next.runners.list(owner)).items).toMatchObject([{ state: "offline" }]);

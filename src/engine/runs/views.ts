@@ -1,4 +1,4 @@
-/** Runs as clients see them; also those whose prompt still waits, which have no row of their own yet. */
+/** Runs as clients see them, including those whose prompt still waits and that have no row yet. */
 import type { Demands, Run } from "#protocol/runs.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
 import { isoTime } from "../sessions/log/event-view.ts";

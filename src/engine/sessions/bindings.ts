@@ -1,8 +1,8 @@
-/** Conversations in channels that lead to a session, as the feature that keeps them tells. */
+/** Channel bindings of a session, from the feature that keeps them. */
 import type { Session } from "#protocol/sessions.ts";
 import type { Engine } from "../work.ts";
 
-/** Sessions as they are shown, with their bindings as they are kept. */
+/** Adds their current bindings to shown sessions. */
 export async function withBindings(
   { store, listBindings }: Pick<Engine, "store" | "listBindings">,
   sessions: readonly Session[],

@@ -1,4 +1,4 @@
-/** A new session, with its limits checked and its place in the tree of its parents. */
+/** Creates a session: checks its limits and places it in its parent's tree. */
 import { cleanText } from "#base/text/clean-text.ts";
 import { addressText, type RepositoryAddress } from "#protocol/names/repository-address.ts";
 import type { Demands } from "#protocol/runs.ts";
@@ -31,17 +31,21 @@ export interface NewSession {
   enableMemory: boolean;
   requirePlanApproval?: boolean;
   budgetMicros: number | null;
-  /** Demands of every run of it on its runner. */
+  /** Requirements of all its runs for their runner. */
   demands?: Demands | null;
   projectDir: string | null;
-  /** The session may use a folder of a runner's machine, as `repo` or `projectDir` names it. */
+  /**
+   * True when the session may use a folder of a runner's machine, as `repo` or `projectDir` names
+   * it.
+   */
   mayUsePath: boolean;
   agentName: string | null;
 }
 
 export async function createSession(work: Work, input: NewSession): Promise<SessionWriter> {
   await requireRoom(work, input);
-  // Only the ids of orchestrators come back. Nothing of an earlier one may be part of the new one.
+  // Only the ids of orchestrators are used again. Nothing of an earlier one may become part of the
+  // new one.
   if (isOrchestrator(input)) await finishPurge(work, input.id);
   const session = work.create(sessionRow(input, work.now));
   const { row } = session;
@@ -58,7 +62,7 @@ export async function createSession(work: Work, input: NewSession): Promise<Sess
 async function requireRoom(work: Work, input: NewSession): Promise<void> {
   const { orgId: org_id, ownerId: owner_id, parent, kind } = input;
   await lockOrg(work.tx, org_id);
-  // In the order of all locks: sessions come before ceilings.
+  // Keeps the lock order: sessions come before ceilings.
   if (parent) await work.session(parent.id);
   const parent_session_id = parent?.id ?? null;
   const refusal = await findRoom(
@@ -109,7 +113,7 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     executor_profile: null,
     executor_type: null,
     hostname: null,
-    // Decided when its runtime and its repository are settled.
+    // Decided once runtime and repository are settled.
     exclusive: 1,
     supervisor: 0,
     awaiting: 0,

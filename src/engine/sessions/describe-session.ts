@@ -1,6 +1,7 @@
 /**
- * Sessions as clients see them, with what their own rows do not hold: the trouble of their runs, and
- * what they wait for. Two more reads for a page of sessions, and none when none of them has a run.
+ * Sessions as clients see them, with facts beyond their own rows: the trouble of their runs, and
+ * what they wait for. This takes two more reads for a page of sessions, and none when none of them
+ * has a run.
  */
 import type { Reader } from "#base/store/index.ts";
 import type { Session } from "#protocol/sessions.ts";
@@ -12,7 +13,7 @@ import type { RunRow, SessionRow } from "../schema.ts";
 import { sessionWait, UNKNOWN_SURROUNDINGS } from "./turns/waiting-for.ts";
 import { type SessionSurroundings, sessionView } from "./views.ts";
 
-/** The rows must be of one organisation. */
+/** Describes sessions of one organisation. */
 export async function describeSessions(
   reader: Reader,
   rows: readonly SessionRow[],

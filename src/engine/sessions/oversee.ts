@@ -1,7 +1,7 @@
 /**
- * What admins see of everybody's sessions: that they are there, what they do and what they cost.
- * What was said in one is shown only after it was opened: with a reason, for a while, and its owner
- * is told in its own log.
+ * Everybody's sessions as admins see them: that they exist, what they do and what they cost. The
+ * conversation of one is shown only after it was opened: with a reason, for a while, and with an
+ * entry in its own log for its owner.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -51,7 +51,7 @@ export async function listOverseen(
   });
 }
 
-/** As it is seen then. */
+/** Opens a session for an admin; returns the session as it is then shown. */
 export function openSession(
   engine: Engine,
   admin: UserPrincipal,
@@ -84,7 +84,7 @@ export function openSession(
     });
     session.record({
       type: "notice",
-      // Of no thread: people read it, the agent is not told.
+      // Without a thread: people read the entry, the agent is not notified.
       thread: null,
       entryId,
       kind: "notice",

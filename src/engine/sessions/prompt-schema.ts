@@ -1,4 +1,4 @@
-/** The table of prompts. */
+/** Table of prompts. */
 import type { Outcome, PromptState, QueueMode, TurnWait } from "#protocol/sessions.ts";
 
 export interface PromptRow {
@@ -15,14 +15,14 @@ export interface PromptRow {
   mode: QueueMode;
   readonly state: PromptState;
   readonly outcome: Outcome | null;
-  /** 0 goes before 1; within a rank, by position. */
+  /** Rank 0 goes before 1; within a rank, by position. */
   rank: number;
   position: number;
-  /** The words for the model; of a notice, its rendering. */
+  /** Text for the model; for a notice, its rendering. */
   content: string;
-  /** JSON of the notice that the platform delivers by this prompt, texts shortened; null: none. */
+  /** Notice that the platform delivers by this prompt, as JSON, texts shortened; null for none. */
   notice: string | null;
-  /** 1: a guest's words began it, so its turn has a guest's rights. */
+  /** 1: a guest's words began the prompt, so its turn has a guest's rights. */
   is_guest: number;
   attachments: string;
   content_hash: string;
@@ -39,6 +39,6 @@ export interface PromptRow {
   queued_at: number | null;
   started_at: number | null;
   settled_at: number | null;
-  /** Set when the turn said that it waits; it holds once the turn has completed. */
+  /** Set when the turn announced that it waits; holds once the turn has completed. */
   ended_waiting_for: TurnWait | null;
 }

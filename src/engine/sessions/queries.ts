@@ -30,12 +30,12 @@ export function findSession(reader: Reader, id: string): Promise<SessionRow | un
 const selectParent = prepare<{ id: string }, Pick<SessionRow, "parent_session_id">>((db, p) =>
   db.selectFrom("sessions").select("parent_session_id").where("id", "=", p("id")),
 );
-/** Null: it has none, or there is no such session. */
+/** Parent of a session; null when it has none, or does not exist. */
 export async function findParentId(reader: Reader, id: string): Promise<string | null> {
   return (await reader.first(selectParent, { id }))?.parent_session_id ?? null;
 }
 
-/** How far the logs of these sessions reach. */
+/** Last seq of each session's log. */
 export function listLastSeqs(
   reader: Reader,
   ids: readonly string[],
@@ -47,7 +47,7 @@ export function listLastSeqs(
   return reader.query(query.compile());
 }
 
-/** SQLite has one writer, so there the transaction itself is the lock. */
+/** Locks a session. SQLite has one writer, so there the transaction itself is the lock. */
 export function lockSession(tx: Tx, id: string): Promise<SessionRow | undefined> {
   return tx.first(selectSessionLocked, { id });
 }
@@ -109,7 +109,10 @@ const selectOrgLocked = prepare<{ id: string }, { id: string }>((db, p, dialect)
   const query = db.selectFrom("orgs").select("id").where("id", "=", p("id"));
   return dialect === "postgres" ? query.forUpdate() : query;
 });
-/** So that two who count at once do not both find room for the last one. Before any session's lock. */
+/**
+ * Keeps two concurrent counts from both finding room for the last session. Taken before any
+ * session's lock.
+ */
 export async function lockOrg(tx: Tx, id: string): Promise<void> {
   await tx.first(selectOrgLocked, { id });
 }
@@ -123,7 +126,7 @@ const selectActiveOwners = prepare<Record<never, never>, { owner_id: string }>((
     .where("owner_id", "is not", null)
     .$narrowType<{ owner_id: string }>(),
 );
-/** Whose sessions are awake. */
+/** Owners of awake sessions. */
 export async function listActiveOwners(reader: Reader): Promise<string[]> {
   return (await reader.all(selectActiveOwners, {})).map(({ owner_id }) => owner_id);
 }
@@ -145,20 +148,20 @@ export function listChildren(
 
 export interface SessionFilter {
   orgId: string;
-  /** Null: of everybody. */
+  /** Null for everybody's. */
   ownerId: string | null;
   lifecycle?: readonly Lifecycle[] | undefined;
   kind?: string | undefined;
   parent?: string | undefined;
   persona?: string | undefined;
-  /** Any of these addresses. */
+  /** Limits the list to any of these addresses. */
   repos?: readonly string[] | undefined;
   q?: string | undefined;
   before?: { at: number; id: string } | undefined;
   limit: number;
 }
 
-/** Newest first. */
+/** Sessions that match the filter, newest first. */
 export async function listSessions(reader: Reader, filter: SessionFilter): Promise<SessionRow[]> {
   if (filter.repos?.length === 0) return [];
   let query = builder<KernelTables>(reader.dialect)
@@ -190,12 +193,12 @@ export async function listSessions(reader: Reader, filter: SessionFilter): Promi
   );
 }
 
-/** No session falls asleep sooner. */
+/** Shortest idle time before a session may hibernate. */
 const MIN_IDLE_MS = 60_000;
 
 interface IdleSince {
   now: number;
-  /** `now` less the shortest time there may be; the index begins there. */
+  /** `now` less the shortest idle time; the index begins there. */
   latest: number;
   idleMs: number;
   limit: number;
@@ -211,7 +214,7 @@ const selectIdle = prepare<IdleSince, { id: string }>((db, p) =>
     .where(sql<boolean>`updated_at + coalesce(idle_ms, ${p("idleMs")}) < ${p("now")}`)
     .limit(p("limit")),
 );
-/** Those that nobody has used for as long as they may be idle. */
+/** Sessions that have been idle for as long as they may be. */
 export async function listIdle(
   reader: Reader,
   wanted: Omit<IdleSince, "latest">,
@@ -230,7 +233,7 @@ const selectHeldAsleep = prepare<{ after: string; limit: number }, { id: string 
     .orderBy("id")
     .limit(p("limit")),
 );
-/** Those that sleep although something waits for them: they could not wake when it came. */
+/** Sleeping sessions with waiting prompts, which could not wake when these came. */
 export async function listHeldAsleep(
   reader: Reader,
   after: string,
@@ -243,12 +246,12 @@ export interface SessionLife {
   id: string;
   lifecycle: Lifecycle;
   kind: SessionRow["kind"];
-  /** The runner that holds its files. */
+  /** Runner that holds the files. */
   runner_id: string | null;
-  /** When it was sent elsewhere, without those files. */
+  /** Time when the session was moved elsewhere, without those files. */
   left_at: number | null;
 }
-/** Of those that exist. */
+/** Lifecycles of those sessions that exist. */
 export async function listSessionLives(
   reader: Reader,
   orgId: string,

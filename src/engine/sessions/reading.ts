@@ -1,6 +1,6 @@
 /**
- * Who may look at a session: whoever `may` says, and an admin to whom it was opened, as long as that
- * lasts and they are one. Everything that reads a session asks here; what changes one asks `may`.
+ * Read access to a session: whoever `may` allows, and an admin to whom it was opened, as long as
+ * that lasts and they are an admin. Every read of a session asks here; every change asks `may`.
  */
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
@@ -10,11 +10,11 @@ import { findOpenUntil } from "./log/open-queries.ts";
 
 export interface Reading {
   session: SessionRow;
-  /** When what was opened for them closes again; null: it is theirs. */
+  /** End of the access that was opened for the caller; null when the session is their own. */
   until: number | null;
 }
 
-/** Missing and not yours answer alike: `what` is the word for it. */
+/** Refuses a missing session and somebody else's alike; `what` names it in the refusal. */
 export async function requireReadable(
   reader: Reader,
   principal: Principal,

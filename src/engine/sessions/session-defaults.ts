@@ -1,4 +1,4 @@
-/** What a new session gets that nobody has said otherwise of, and how many there may be. */
+/** Defaults for new sessions, and limits on their number. */
 
 export interface SessionLimits {
   activePerUser: number;

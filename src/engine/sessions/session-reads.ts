@@ -1,4 +1,4 @@
-/** Reading sessions: one, a page of them, a transcript, a piece of the log. */
+/** Reads sessions: one, a page of them, a transcript, a piece of the log. */
 import { notFound } from "#base/refusal.ts";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Page } from "#protocol/page.ts";
@@ -22,12 +22,12 @@ import { treeTop } from "./states.ts";
 
 export interface SessionQuery {
   lifecycle?: readonly Lifecycle[] | undefined;
-  /** Activities or statuses; any of them. */
+  /** Activities or statuses; any of them matches. */
   status?: readonly string[] | undefined;
   kind?: string | undefined;
   parent?: string | undefined;
   persona?: string | undefined;
-  /** By full name or address. */
+  /** Repository, by full name or address. */
   repo?: string | undefined;
   q?: string | undefined;
   cursor?: string | undefined;
@@ -42,7 +42,7 @@ export interface TranscriptQuery {
 }
 
 const LIST = "sessions";
-/** How many pages a filter on derived states looks at before it answers with a shorter page. */
+/** Pages that a filter on derived states reads before it returns a shorter page. */
 const MAX_SCANNED_PAGES = 20;
 
 export function createSessionReads(engine: Engine) {
@@ -103,8 +103,8 @@ export function createSessionReads(engine: Engine) {
     },
 
     /**
-     * For the live surfaces, which check once and then follow: where the log ends, and when they
-     * have to stop following; null: when the credential ends.
+     * Checks read access for the live surfaces, which then follow the log: returns its end, and the
+     * time when they have to stop following; null when only the credential ends it.
      */
     async authorizeRead(
       principal: Principal,
@@ -114,7 +114,7 @@ export function createSessionReads(engine: Engine) {
       return { lastSeq: session.last_seq, until };
     },
 
-    /** For live topics of a whole tree: the id of the session at its top. */
+    /** Id of the session at the top of a tree, for live topics of the whole tree. */
     async topFor(principal: Principal, id: string, action: Action): Promise<string> {
       const session = await store.read((reader) => findSession(reader, id));
       if (!session || !may(principal, action, sessionThing(session))) throw notFound("session");
@@ -126,8 +126,8 @@ export function createSessionReads(engine: Engine) {
     },
 
     /**
-     * The next piece of a log: as many events as fit `maxBytes`, and at least one. `more` is true
-     * when the log went on after them.
+     * Next piece of a log: as many events as fit `maxBytes`, and at least one. `more` is true when
+     * the log continues after them.
      */
     async eventPage(
       id: string,
@@ -154,7 +154,7 @@ async function addressesOf(
   return store.read((reader) => listRepoAddresses(reader, orgId, repo));
 }
 
-/** How many of the first ones stay within the bound together; the first always counts. */
+/** Counts the first items that stay within the bound together; the first always counts. */
 function countWithin(sizes: readonly number[], bound: number): number {
   let sum = 0;
   const end = sizes.findIndex((size, at) => {

@@ -1,4 +1,4 @@
-/** What a caller may say about a new session, and what the server makes of it. */
+/** Request for a new session, and the settings that the server makes of it. */
 import { Refusal } from "#base/refusal.ts";
 import { isBranchName } from "#protocol/names/branch-name.ts";
 import {
@@ -28,7 +28,7 @@ export interface SessionRequest {
   purpose?: "task" | "review" | undefined;
   runtime?: string | undefined;
   model?: string | undefined;
-  /** A name of the organisation's list, or an address, as it was typed. It is parsed here. */
+  /** Name in the organisation's list, or an address, as typed; parsed here. */
   repo?: string | undefined;
   branch?: string | undefined;
   personaSlug?: string | undefined;
@@ -39,18 +39,18 @@ export interface SessionRequest {
   enableMemory?: boolean | undefined;
   requirePlanApproval?: boolean | undefined;
   budget?: number | undefined;
-  /** Demands of its runs on their runner, also of later prompts. */
+  /** Requirements of its runs for their runner, also for later prompts. */
   demands?: Demands | undefined;
   projectDir?: string | undefined;
   agentName?: string | undefined;
   prompt?: string | undefined;
-  /** The parent is named only to be told of the end of the session's run. */
+  /** True when the parent is named only to be notified of the end of the session's run. */
   isCallback?: boolean | undefined;
-  /** Of an agent's request: a person asked for the persona in their own words. */
+  /** True for an agent's request when a person asked for the persona in their own words. */
   isPersonaAsked?: boolean | undefined;
 }
 
-/** Said first, else the parent's, else the server's. */
+/** Settings of a new session: as requested, else the parent's, else the server's. */
 export async function newSession(
   work: Work,
   principal: Principal,
@@ -100,7 +100,7 @@ export async function newSession(
   };
 }
 
-/** Either word says the same; two that differ are refused. */
+/** Kind and purpose mean the same; a request whose two values differ is refused. */
 function kindOf({ kind, purpose }: SessionRequest): Pick<NewSession, "kind" | "purpose"> {
   const said = purpose ?? (kind === "review" ? "review" : "task");
   if (kind !== undefined && kind !== said) {
@@ -113,7 +113,7 @@ function kindOf({ kind, purpose }: SessionRequest): Pick<NewSession, "kind" | "p
   return { kind: said, purpose: said };
 }
 
-/** A worker works where its supervisor works, unless its caller names a place. */
+/** A worker works in its supervisor's project, unless its caller names one. */
 function projectOf(
   { repo, mayUsePath }: RequestedPlace,
   { branch, projectDir }: typeof UNSAID,
@@ -135,9 +135,9 @@ interface RequestedPlace {
 }
 
 /**
- * Parses the repository and settles whether the session may use a folder of a runner's machine. What
- * lies there may be anybody's, and a repository by its path is such a folder too: an admin may name
- * one, and a child may use the one that its parent may use.
+ * Parses the repository and decides if the session may use a folder of a runner's machine. Its
+ * files may be anybody's, and a repository by its path is such a folder too: an admin may name one,
+ * and a child may use the one that its parent may use.
  */
 function placeOf(
   principal: Principal,
@@ -175,7 +175,7 @@ function folderNotAllowed(): Refusal {
   );
 }
 
-/** What it is told there it does without a model, so nobody's rules for agents hold for it. */
+/** A trial runtime acts on its prompt without a model, so nobody's rules for agents hold for it. */
 function refuseTrialRuntime(
   principal: Principal,
   { runtime }: SessionRequest,

@@ -1,4 +1,4 @@
-/** Sessions as their callers use them: who may, which command, what comes back. */
+/** Sessions as their callers use them: the permission, the command and the answer of each action. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
 import type { Page } from "#protocol/page.ts";
@@ -33,18 +33,18 @@ export interface SessionChange {
   model?: string | null | undefined;
   instructions?: string | null | undefined;
   enableMemory?: boolean | undefined;
-  /** In micro-units; null: none. */
+  /** Budget in micro-units; null for none. */
   budget?: number | null | undefined;
 }
 
 export interface StoppedTurns {
   session: Session;
-  /** The prompts whose turns were told to end. */
+  /** Prompts whose turns were told to end. */
   stopped: string[];
 }
 
 export function createSessions(engine: Engine, defaults: SessionDefaults) {
-  /** A change whose answer is the session as it then is. */
+  /** Makes a change and answers with the changed session. */
   async function change(
     principal: Principal,
     id: string,
@@ -84,14 +84,14 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
         await work.emit({ type: "session_changed", session, fields, before });
       }),
 
-    /** Ends the turn of this prompt; without one, the turn that runs. What is queued goes on. */
+    /** Ends the turn of this prompt; without a prompt, the running turn. Queued prompts stay. */
     stop: (principal: Principal, id: string, promptId?: string): Promise<StoppedTurns> =>
       command(engine, async (work) => {
         const session = await requireManaged(work, principal, id);
         const stopped = await stopTurn(work, session, promptId);
         return { session: await describeSession(work.tx, session.row, work.now), stopped };
       }),
-    /** Ends every turn that runs, however soon after another stop. */
+    /** Ends every running turn, however soon after another stop. */
     stopAll: (principal: Principal, id: string) => change(principal, id, stopTurns),
     hibernate: (principal: Principal, id: string) =>
       change(principal, id, (work, session) =>
@@ -104,10 +104,10 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
         if (session.row.lifecycle === "archived" || session.row.lifecycle === "terminated") return;
         await endSession(work, session, { to: "archived", force, children });
       }),
-    /** Takes an entry's words out of the log; see `redact-entry.ts`. */
+    /** Removes an entry's words from the log; see `redact-entry.ts`. */
     redact: (principal: Principal, id: string, entryId: string) =>
       redactEntry(engine, principal, id, entryId),
-    /** Continues it on another machine, while the one that holds its files is gone. */
+    /** Continues the session on another machine, while the one that holds its files is gone. */
     relocate: (principal: Principal, id: string) => change(principal, id, relocateSession),
     terminate: (principal: Principal, id: string) => change(principal, id, terminateTree),
     clear: (principal: Principal, id: string, thread: string) =>
@@ -125,7 +125,7 @@ async function requireManaged(
   throw notFound("session");
 }
 
-/** An agent must not widen what it, or a child of it, may spend. */
+/** An agent must not raise its own budget, or that of its child. */
 function requirePerson({ kind }: Principal): void {
   if (kind === "user") return;
   throw new Refusal(

@@ -32,7 +32,7 @@ import type {
   WorkerState,
 } from "#protocol/sessions.ts";
 
-/** The id of the session at the top of its tree: its own, when it has no parent. */
+/** Id of the session at the top of the tree: its own, when it has no parent. */
 export function treeTop(row: {
   id: string;
   parent_session_id: string | null;
@@ -43,9 +43,9 @@ export function treeTop(row: {
 
 /**
  * Trouble of a live run:
- * - `lost`: it was taken from its runner and waits for the next one;
- * - `runner_away`: its runner is not connected, and keeps the run until its lease ends;
- * - `lease_over`: its runner has been silent for longer than a lease, and nobody has taken over yet.
+ * - `lost`: the run was taken from its runner and waits for the next one;
+ * - `runner_away`: the runner is not connected, and keeps the run until its lease ends;
+ * - `lease_over`: the runner has been silent for longer than a lease, and nobody has taken over yet.
  */
 export type RunTrouble = "lost" | "runner_away" | "lease_over";
 
@@ -54,9 +54,9 @@ export interface SessionFacts {
   runState: RunState | null;
   trouble?: RunTrouble | null;
   lastOutcome: Outcome | null;
-  /** It ended its turn to wait for something to happen. */
+  /** True when the session ended its turn to wait for an event. */
   awaiting?: boolean;
-  /** Prompts that wait. */
+  /** Number of waiting prompts. */
   queued?: number;
   isOrchestrator?: boolean;
 }
@@ -108,7 +108,7 @@ function restingStatus(outcome: Outcome | null): SessionStatus {
   return outcome === "failed" ? "error" : "stopped";
 }
 
-/** Without a turn, a session that was put away has nothing to begin with any more. */
+/** A session that was archived without any turn has nothing to begin with any more. */
 function endedStatus(outcome: Outcome | null): SessionStatus {
   return outcome === null ? "stopped" : restingStatus(outcome);
 }

@@ -81,7 +81,7 @@ function lastErrorOf({ last_error_code: code, last_error_message }: SessionRow) 
   return code === null ? null : { code, message: last_error_message ?? "" };
 }
 
-/** Every session can be talked to from the web. */
+/** People can talk to every session from the web. */
 function webBinding(row: SessionRow): Session["channelBindings"] {
   return row.owner_id === null
     ? []

@@ -1,4 +1,7 @@
-/** A kernel on SQLite in memory, with a clock that stands still and runners that a test plays by hand. */
+/**
+ * A kernel on SQLite in memory, with a clock that stands still and runners that a test plays by
+ * hand.
+ */
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { FakeClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
@@ -23,7 +26,7 @@ export const owner: Principal = {
 };
 
 export interface TestBatch {
-  /** That of the assignment, unless said otherwise. */
+  /** Defaults to the fence of the assignment. */
   fence?: number;
   firstOrdinal?: number;
   items?: JournalItem[];
@@ -65,7 +68,7 @@ export async function startTestKernel(features: readonly Feature[] = []) {
     async prompt(id: string): Promise<PromptRow> {
       return (await select<PromptRow>(`select * from prompts where id = '${id}'`))[0] as PromptRow;
     },
-    /** Texts in the transcript of a session, in its order. */
+    /** Texts in the transcript of a session, in order. */
     async said(sessionId: string): Promise<string[]> {
       const rows = await select<{ content: string }>(
         `select content from events where session_id = '${sessionId}' and kind = 'text' order by seq`,

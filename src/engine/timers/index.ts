@@ -1,2 +1,2 @@
-/** Timers and sweeps: what the clock starts. */
+/** Timers and sweeps: work that the clock starts. */
 export { runDueTimers, setTimer } from "./timers.ts";

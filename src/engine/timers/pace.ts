@@ -1,7 +1,8 @@
 /**
- * The pace of housekeeping: work that nobody waits for, done beside work that somebody does. Each step
- * is one transaction. How long it keeps the database sets how many rows the next step may touch; how
- * long it had to wait for its turn says how busy the others are, and makes the pause after it longer.
+ * The pace of housekeeping: work that nobody waits for, done beside work that somebody does. Each
+ * step is one transaction. The time it keeps the database sets how many rows the next step may
+ * touch; the time it waited for its turn shows how busy the others are, and makes the pause after
+ * it longer.
  */
 import type { Tx } from "#base/store/index.ts";
 import type { Engine } from "../work.ts";
@@ -10,24 +11,24 @@ import type { Engine } from "../work.ts";
 const FIRST_ROWS = 50;
 const MAX_ROWS = 500;
 /**
- * How long a step may keep the database, and the rows it may always touch. SQLite has one writer, which
- * all others wait for. On PostgreSQL nobody waits for a step but for its rows, and most of what it takes
- * is the way there and back.
+ * Time that a step may keep the database, and rows that it may always touch. SQLite has one writer,
+ * which all others wait for. On PostgreSQL others wait only for the step's rows, and the round trip
+ * takes most of its time.
  */
 const LIMITS = {
   sqlite: { stepMs: 1.5, minRows: 10 },
   postgres: { stepMs: 30, minRows: 100 },
 } as const;
-/** The pause after a step, in multiples of what the step took and of what it had waited. */
+/** Pause after a step, in multiples of the step's duration and of its wait. */
 const PAUSE_PER_TOOK = 20;
 const PAUSE_PER_WAITED = 4;
-/** Every write is also copied from the log into the file: faster is felt by others. */
+/** Every write is also copied from the log into the file: a shorter pause would slow others down. */
 const MIN_PAUSE_MS = 40;
 const MAX_PAUSE_MS = 250;
 
 export interface StepTimes {
   askedAt: number;
-  /** When the transaction had the database, and when it was done but for its commit. */
+  /** Times when the transaction got the database, and when it was done but for its commit. */
   begunAt: number;
   endedAt: number;
 }

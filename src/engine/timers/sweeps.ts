@@ -1,6 +1,6 @@
 /**
- * What happens by the clock: due timers, deliveries, expired leases, things too old. Every sweep is
- * a backup or a batch, safe to run on every server at once, and a failure is tried again at the next.
+ * Work by the clock: due timers, deliveries, expired leases, things too old. Every sweep is a
+ * backup or a batch, safe to run on every server at once; the next one tries again what failed.
  */
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
@@ -17,15 +17,15 @@ import type { Engine } from "../work.ts";
 import { runDueTimers } from "./timers.ts";
 
 const TICK_MS = 500;
-/** How late a reader on one server may hear of what another server wrote, when the bus does not tell. */
+/** Longest delay until a reader sees what another server wrote, when the bus does not report it. */
 const GROWTH_EVERY_MS = 1_000;
 const SLOW_EVERY_MS = 60_000;
 const MISSING_EVERY_MS = 10_000;
 /** Rounds of deliveries that may be under way at once. */
 const MAX_DELIVERY_ROUNDS = 10;
-/** A look at the clock that comes this late means that the machine was asleep or overwhelmed. */
+/** A tick that comes this late means that the machine was asleep or overwhelmed. */
 const LATE_MS = 5_000;
-/** The clock was moved when it differs by more than this from one that nobody can set. */
+/** Difference from a steady clock that shows that the wall clock was moved. */
 const JUMP_MS = 250;
 
 export interface SweepOptions {
@@ -36,7 +36,7 @@ export interface SweepOptions {
   deliverers: Readonly<Record<string, Deliverer>>;
   featureSweeps: readonly Sweep[];
   housekeeping: Housekeeping;
-  /** A session that nobody used for so long falls asleep. */
+  /** Idle time after which a session hibernates. */
   idleMs: number;
   /** Looks for runs whose hint was lost, or whose pause is over. */
   sweepRunners: () => Promise<void>;
@@ -81,7 +81,7 @@ export class Sweeps {
     await Promise.all(this.#deliveries);
   }
 
-  /** One round; also called by tests and the simulation. */
+  /** Runs one round; also called by tests and the simulation. */
   async tick(): Promise<void> {
     const { engine, clock, timers, deliverers, sweepRunners } = this.#options;
     const now = clock.now();
@@ -99,7 +99,7 @@ export class Sweeps {
     }
     if (now - this.#lastSlow >= SLOW_EVERY_MS) {
       this.#lastSlow = now;
-      // A started server has a loop for it, so that leases and timers never wait for it.
+      // A started server has a loop for housekeeping, so that leases and timers never wait for it.
       if (!this.#housekeeping)
         await this.#attempt("housekeeping", () => this.#options.housekeeping.round());
       await this.#attempt("asleep", () => fallAsleep(engine, now, this.#options.idleMs));
@@ -113,7 +113,7 @@ export class Sweeps {
     this.#lastHeld = await wakeHeld(this.#options.engine, this.#lastHeld);
   }
 
-  /** Runs that no runner can take, and runs whose machine with their files is gone. */
+  /** Handles runs that no runner can take, and runs whose machine with their files is gone. */
   async #lookForMissingRunners(now: number): Promise<void> {
     const { engine } = this.#options;
     const isDue = now - this.#lastMissing >= MISSING_EVERY_MS;
@@ -131,7 +131,7 @@ export class Sweeps {
     }
   }
 
-  /** Nothing waits for the outside: a delivery that hangs must not hold up leases and timers. */
+  /** Delivers without waiting: a delivery that hangs must not hold up leases and timers. */
   #deliver(sweep: () => Promise<unknown>): void {
     if (this.#deliveries.size >= MAX_DELIVERY_ROUNDS) return;
     const round = this.#attempt("outbox", sweep).finally(() => this.#deliveries.delete(round));
@@ -156,7 +156,7 @@ export class Sweeps {
     this.#lastLook = now;
   }
 
-  /** Compared over all looks, not from one to the next, so that small moves add up. */
+  /** Drift over all ticks, not from one to the next, so that small moves add up. */
   #driftAt(now: number): number {
     return now - (this.#options.clock.steady?.() ?? now);
   }

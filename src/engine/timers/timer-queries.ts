@@ -19,12 +19,12 @@ export function deleteTimer(tx: Tx, kind: string, subject: string): Promise<numb
 const deleteById = prepare<{ id: string }, unknown>((db, p) =>
   db.deleteFrom("timers").where("id", "=", p("id")),
 );
-/** True for exactly one of those who try. */
+/** True for exactly one of the servers that try. */
 export async function takeTimer(tx: Tx, id: string): Promise<boolean> {
   return (await tx.run(deleteById, { id })) > 0;
 }
 
-/** Only kinds that this program knows: another version's timers are left to it. */
+/** Lists only kinds that this program knows: another version's timers are left to it. */
 export function listDueTimers(
   reader: Reader,
   kinds: readonly string[],

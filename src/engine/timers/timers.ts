@@ -24,7 +24,7 @@ export function clearTimer(tx: Tx, kind: string, subject: string): Promise<numbe
   return deleteTimer(tx, kind, subject);
 }
 
-/** Runs what is due, each in its own transaction. Safe on several servers at once: the row decides. */
+/** Runs due timers, each in its own transaction. Safe on several servers at once: the row decides. */
 export async function runDueTimers(
   engine: Engine,
   handlers: Readonly<Record<string, TimerHandler>>,

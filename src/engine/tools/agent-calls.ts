@@ -1,8 +1,8 @@
 /**
- * Calls that come straight from an agent program with its run token, over MCP. Nobody has journaled
- * and judged them before, so it is done here: what is allowed is performed at once. What a person must
- * approve cannot be waited for, because the program holds its runner: the call is kept with its gate,
- * the program is told to end its turn, and the decision wakes the session (`deferred-calls.ts`).
+ * Calls that come straight from an agent program with its run token, over MCP. No runner has
+ * journaled them, so they are judged here: allowed calls are performed at once. Approval cannot be
+ * waited for, because the program holds its runner: the call is kept with its gate, the program is
+ * told to end its turn, and the decision wakes the session (`deferred-calls.ts`).
  */
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson } from "#base/text/clean-text.ts";
@@ -46,11 +46,12 @@ export function callAsAgent(
         return caller ? judgeAndPerform(parts, work, caller, call) : LOST;
       });
     } catch (error) {
-      // What was refused was undone with everything that told of it; that it was tried is told again.
+      // The rollback of a refused call also removed the events about it; that it was tried is
+      // recorded again.
       if (error instanceof Refusal && error.kind !== "unavailable")
         await command(parts.engine, async (work) => {
           const caller = await findCaller(work, ref, call.callId, undefined);
-          if (caller) await tellEnd(work, caller, call, failed(error.code));
+          if (caller) await emitCallEnd(work, caller, call, failed(error.code));
         });
       throw error;
     }
@@ -78,25 +79,28 @@ async function judgeAndPerform(
   if (verdict === "ask")
     return pending(await askPerson(work, caller, { tool: tool.name, input, target, reason }));
   const result = await perform(work, catalogue, caller, { tool: name, input });
-  await tellEnd(work, caller, call, result);
+  await emitCallEnd(work, caller, call, result);
   return result;
 }
 
-interface Asked {
+interface ApprovalRequest {
   tool: string;
   input: unknown;
   target: string | null;
   reason: string | null;
 }
 
-/** A person must be able to read what is asked of them. */
+/** A person must be able to read all pending requests. */
 const MAX_DEFERRED = 20;
 
-/** One question for one call: a model that makes it again while nobody has answered asks nothing new. */
+/**
+ * Opens one gate per call: a model that repeats the call before anybody has answered asks nothing
+ * new.
+ */
 async function askPerson(
   work: Work,
   { session, run, callId }: ToolCaller,
-  { tool, input, target, reason }: Asked,
+  { tool, input, target, reason }: ApprovalRequest,
 ): Promise<GateRow> {
   const shown = { tool, input, reason, cwd: null };
   const text = cleanJson(shown);
@@ -127,8 +131,8 @@ function pending({ id, kind }: GateRow): ToolResult {
   };
 }
 
-/** For those who keep books of calls: the program's own journal may say nothing of this one. */
-function tellEnd(
+/** Reports the end for listeners that record calls: the program's own journal may lack this one. */
+function emitCallEnd(
   work: Work,
   { session, run, callId }: ToolCaller,
   { name, input }: AgentCall,

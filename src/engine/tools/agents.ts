@@ -1,5 +1,5 @@
 /**
- * Agents that speak for themselves: an agent program shows its run token and is known as the session
+ * Agents that act for themselves: an agent program presents its run token and acts as the session
  * it works for, with the tools of that session and no others.
  */
 import { type ToolOffer, toolOffer } from "#protocol/tools.ts";
@@ -20,14 +20,15 @@ export interface AgentsOptions extends AgentCallParts {
 export function createAgents({ tokens, ...parts }: AgentsOptions) {
   const { engine, catalogue } = parts;
   return {
-    /** Undefined: not signed here, or the attempt it was made for no longer holds its run. */
+    /** Undefined when the token was not signed here, or its attempt no longer holds the run. */
     async identify(token: string): Promise<AgentPrincipal | undefined> {
       const ref = tokens.read(token);
       if (!ref) return undefined;
       return engine.store.read(async (reader) => {
         const run = await findRun(reader, ref.runId);
         const isHeld = run && isHeldState(run.state);
-        // One that waits for a decision keeps its fence until it is claimed again, but nobody holds it.
+        // A run that waits for a decision keeps its fence until it is claimed again, but nobody
+        // holds it.
         if (!isHeld || run.lease_until === null || run.fence !== ref.fence) return undefined;
         const session = await findSession(reader, run.session_id);
         if (!session) return undefined;
@@ -36,7 +37,7 @@ export function createAgents({ tokens, ...parts }: AgentsOptions) {
       });
     },
 
-    /** What the agent has of the server's tools. */
+    /** Tools of the server that the agent has. */
     async listTools(agent: AgentPrincipal): Promise<ToolOffer[]> {
       const session = await engine.store.read((reader) => findSession(reader, agent.sessionId));
       return session ? catalogue.toolsFor(session).map(toolOffer) : [];

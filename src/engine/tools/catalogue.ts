@@ -1,6 +1,6 @@
 /**
- * All tools there are, and which of them an agent has. What an agent does not have is absent from
- * its list, and refused when it calls it all the same.
+ * All tools, and which of them an agent has. Other tools are absent from the agent's list, and its
+ * calls to them are refused.
  */
 import { isOrchestrator } from "#protocol/sessions.ts";
 import {
@@ -22,13 +22,13 @@ export interface Catalogue {
    * schema fits `input`; else the one that owns the name.
    */
   find(name: string, input?: unknown, user?: ToolUser): ToolSpec | undefined;
-  /** The same among the tools that live on the server. */
+  /** Resolves a name among the tools of the server. */
   findTool(name: string, input?: unknown, user?: ToolUser): Tool | undefined;
-  /** The names of all an agent has. */
+  /** Names of all tools that an agent has. */
   namesFor(session: SessionRow): readonly string[];
-  /** Those of the server's that an agent has. */
+  /** Tools of the server that an agent has. */
   toolsFor(session: SessionRow): readonly Tool[];
-  /** What runners are told of the server's tools. */
+  /** Descriptions of the server's tools for runners. */
   readonly offers: readonly ToolOffer[];
 }
 
@@ -54,7 +54,7 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
   };
 }
 
-/** All tools under each name, the one that owns it first. */
+/** All tools under each name, the owner of the name first. */
 function byName<T extends ToolSpec>(tools: readonly T[]): Map<string, T[]> {
   const named = new Map<string, T[]>();
   for (const tool of tools) named.set(tool.name, [tool]);
@@ -79,7 +79,7 @@ function offered(tools: readonly ToolSpec[], user: ToolUser): string[] {
 }
 
 export function toolUserOf(session: SessionRow): ToolUser {
-  // Orchestrators always remember; others do when their persona or whoever made them said so.
+  // Orchestrators always have memory; others when their persona or their creator said so.
   const hasMemory = isOrchestrator(session) || session.enable_memory === 1;
   return { role: roleOf(session), hasRepo: session.repo !== null, hasMemory };
 }

@@ -1,6 +1,6 @@
 /**
- * Calls that were made while nobody could be waited for: when their gate is decided they are performed
- * exactly as they were shown, once, and the session is woken with what came of it.
+ * Calls that could not wait for a decision: when their gate is decided they are performed exactly
+ * as shown, once, and the session is woken with the result.
  */
 import { Refusal } from "#base/refusal.ts";
 import { quoteLines } from "#base/text/clean-text.ts";
@@ -20,7 +20,7 @@ import { failed, lockCaller, perform } from "./tools.ts";
 export const DEFERRED_CALL = "deferred_call";
 const MAX_RESULT_CHARS = 16_000;
 
-/** Later, because what is refused then must not undo the decision. */
+/** Performs the call in a later command, because a refusal there must not undo the decision. */
 export const keepDeferredCall: Listener = async (work, event) => {
   if (event.type !== "gate_closed") return;
   const { id, org_id: orgId, deferred, state } = event.gate;
@@ -50,13 +50,13 @@ async function carryOut(
   const gate = await findGate(work.tx, gateId);
   const session =
     gate && (await lockCaller(work, gate, catalogue.findTool(gate.tool), shownInput(gate)));
-  // Nobody is left to be told, nor to have wanted it.
+  // No session is left to notify, or to want the call.
   if (!gate || !session || session.row.lifecycle === "terminated") return;
-  // The rules may have changed since the yes.
+  // The rules may have changed since the approval.
   if (known === undefined && gate.kind === "approval") await overruleGate(work, session, gate);
   const { allowed, reason } = decisionOf(gate);
   const result = allowed ? (known ?? (await performGate(work, catalogue, session, gate))) : null;
-  // It said that nothing more is to be done: waiting, or the end of the session.
+  // The result ended the work (waiting, or the end of the session), so no notice follows.
   if (result?.endsTurn && result.error === null) return;
   await admitNotice(work, session, {
     thread: gate.thread,
@@ -73,7 +73,7 @@ async function performGate(
   gate: GateRow,
 ): Promise<ToolResult> {
   const run = await findRun(work.tx, gate.run_id);
-  // What it is among the others may have changed since it asked.
+  // The session's role may have changed since it asked.
   const isOffered = catalogue.toolsFor(session.row).some(({ name }) => name === gate.tool);
   if (!run || !isOffered) return failed("You no longer have this tool, so nothing was done.");
   return perform(

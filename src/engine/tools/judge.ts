@@ -1,7 +1,7 @@
 /**
- * Judging a tool call before it is performed: is there such a tool, does the input fit, may this
- * session have it, what does policy say. It runs in the transaction that journals the call, so a
- * verdict and the call it is about are one fact.
+ * Judges a tool call before it is performed: the tool must exist and be offered to the session, the
+ * input must fit, and policy decides. Judging runs in the transaction that journals the call, so a
+ * verdict and its call are one fact.
  */
 import type { Verdict } from "#protocol/sessions.ts";
 import { gateKindOf, isOffered } from "#protocol/tools.ts";
@@ -20,23 +20,23 @@ export interface CallToJudge {
   tool: string;
   readOnly: boolean;
   input: unknown;
-  /** The arguments as the model wrote them, which is how a person is shown them. */
+  /** Arguments as the model wrote them, which is how a person sees them. */
   given: unknown;
-  /** What patterns are matched against. */
+  /** Text that patterns are matched against. */
   target: string | null;
-  /** Of a command: where it would run, as seen inside; null is the top of the workspace. */
+  /** Working directory of a command, as seen in the sandbox; null for the top of the workspace. */
   cwd: string | null;
-  /** It was let through before, and is judged once more before it is performed. */
+  /** True when a call that was allowed before is judged once more before it is performed. */
   isAgain: boolean;
 }
 
 export interface Judgement {
   verdict: "allow" | "ask" | "deny";
-  /** In words, for the model and for the person who is asked. */
+  /** Reason in words, for the model and for the person who is asked. */
   reason: string | null;
 }
 
-/** A feature's say; undefined when it has none. Of several, the strictest counts. */
+/** Judgement of a feature; undefined when it has none. The strictest counts. */
 export type Judge = (work: Work, call: CallToJudge) => Promise<Judgement | undefined>;
 
 const NOT_JSON =
@@ -83,7 +83,7 @@ function readCall(
 ): ReadCall | { invalid: string } {
   const user = toolUserOf(session.row);
   const tool = catalogue.find(name, input, user);
-  // Of one that others have, no more is said than of one that nobody has.
+  // A tool that only others have gets the same answer as a tool that does not exist.
   if (!tool || !isOffered(tool, user))
     return { invalid: unknownTool(name, catalogue.namesFor(session.row)) };
   if (typeof input === "string") return { invalid: NOT_JSON };
@@ -118,7 +118,7 @@ async function strictest(
   return result;
 }
 
-/** Somebody must be there to answer, and a no stands for the rest of the turn. */
+/** A gate needs somebody who can answer, and a denial holds for the rest of the turn. */
 async function settleWhoIsAsked(
   work: Work,
   { session, run, tool, target, given }: ReadCall,
@@ -126,7 +126,7 @@ async function settleWhoIsAsked(
 ): Promise<Judgement> {
   if (judgement.verdict !== "ask") return judgement;
   const isPlan = gateKindOf(tool) === "plan";
-  // A plan may be decided by the session that leads this one.
+  // The parent session may decide about a plan.
   if (session.row.owner_id === null && !isPlan) {
     return {
       verdict: "deny",

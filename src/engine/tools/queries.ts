@@ -29,8 +29,8 @@ interface KeptResult {
 }
 
 /**
- * What became of a call that its runner could not tell the outcome of, as a model reads it: what the
- * server performed is known, and is said rather than that nobody knows.
+ * Finds the result of a call whose runner could not report its outcome, as a model reads it. The
+ * server knows the result of every call that it performed itself.
  */
 export async function findKnownAnswer(
   reader: Reader,
@@ -76,7 +76,7 @@ const deleteResult = prepare<{ promptId: string; callId: string }, unknown>((db,
     .where("prompt_id", "=", p("promptId"))
     .where("call_id", "=", p("callId")),
 );
-/** Only for calls of turns that have ended: nobody sends those again. */
+/** Deletes the result of a call whose turn has ended: nobody sends that call again. */
 export function forgetToolResult(tx: Tx, promptId: string, callId: string): Promise<number> {
   return tx.run(deleteResult, { promptId, callId });
 }
@@ -89,7 +89,7 @@ export interface JournaledCall {
   verdict: Verdict["verdict"];
 }
 
-/** A turn may be long, but what is called now was journaled a moment ago. */
+/** A turn may be long, but a call that is performed now was journaled a moment ago. */
 const LOOK_BACK = 200;
 
 const selectCalls = prepare<
@@ -115,7 +115,7 @@ const selectInput = prepare<{ sessionId: string; seq: number }, Pick<EventRow, "
       .where("seq", "=", p("seq")),
 );
 
-/** Finds calls that were judged, by their ids. What they were given is read only of these. */
+/** Finds judged calls by their ids; inputs are read only for these. */
 export async function findJudgedCalls(
   reader: Reader,
   { session_id: sessionId, prompt_id: promptId, first_seq: after }: RunRow,

@@ -1,4 +1,4 @@
-/** What a tool that lives on the server is. */
+/** Contract of a tool that the server performs. */
 import * as z from "zod";
 import type { Reader } from "#base/store/index.ts";
 import type { ToolSpec } from "#protocol/tools.ts";
@@ -8,11 +8,11 @@ import type { SessionWriter, Work } from "../work.ts";
 export interface ToolResult {
   output: unknown;
   error: string | null;
-  /** Nothing more is to be done in this turn. */
+  /** True when the result ends the turn. */
   endsTurn?: boolean;
 }
 
-/** Who calls, locked and certain. */
+/** The verified caller of a tool, with its session locked. */
 export interface ToolCaller {
   session: SessionWriter;
   run: RunRow;
@@ -20,14 +20,20 @@ export interface ToolCaller {
 }
 
 export interface Tool extends ToolSpec, Needs {
-  /** Writes through `work` alone; a `Refusal` undoes it and is told to the model. */
+  /** Writes through `work` alone; a `Refusal` undoes the call and is shown to the model. */
   handle(work: Work, caller: ToolCaller, input: unknown): Promise<ToolResult>;
 }
 
 interface Needs {
-  /** It makes sessions, which are counted under the lock of the org; that comes before all others. */
+  /**
+   * Marks a tool that creates sessions: they are counted under the org's lock, which is taken
+   * first.
+   */
   makesSessions?: boolean;
-  /** The sessions it may write to besides the caller and its parent: they are locked together. */
+  /**
+   * Sessions that the tool may write to besides the caller and its parent: they are locked
+   * together.
+   */
   reaches?(reader: Reader, callerId: string, input: unknown): Promise<readonly string[]>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Tools that live on the server. Each is defined once: a name, a description for a model, a schema
- * and a handler. A call runs in one transaction that first makes sure of the caller's fence, and its
- * answer is kept with it: the same call of the same turn is performed once, however often it is
+ * Tools that the server performs. Each is defined once: a name, a description for a model, a schema
+ * and a handler. A call runs in one transaction that first checks the caller's fence, and its
+ * result is kept with it: the same call of the same turn is performed once, however often it is
  * sent. Every failure becomes text that tells the model what to do next.
  */
 import { Refusal } from "#base/refusal.ts";
@@ -25,7 +25,7 @@ export interface ToolCall {
 export type ToolAnswer = ToolResult | { lost: true };
 
 export interface ToolHost {
-  /** A call that a runner has journaled and that was judged then. */
+  /** Performs a call that a runner has journaled and that was judged then. */
   call(call: ToolCall, name: string): Promise<ToolAnswer>;
 }
 
@@ -45,7 +45,7 @@ export function createToolHost(engine: Engine, catalogue: Catalogue): ToolHost {
           if (!isAllowed) return failed(NOT_JUDGED);
           const denial = await findDenialUnlessDone(work, caller, judged);
           if (denial !== undefined) return failed(denial);
-          // What was judged, and perhaps shown to a person, is what is performed.
+          // Performs exactly the call that was judged, and perhaps shown to a person.
           return perform(work, catalogue, { session, run, callId }, judged);
         }),
       ),
@@ -55,7 +55,10 @@ export function createToolHost(engine: Engine, catalogue: Catalogue): ToolHost {
 export const LOST = { lost: true } as const;
 const NOT_JUDGED =
   "not_judged: This call was not journaled and allowed before it was made, so nothing was done.";
-/** A store that is away says nothing about the call: it is sent again, and not told to the model. */
+/**
+ * An unavailable store says nothing about the call: the call is sent again, and the model is not
+ * told.
+ */
 export async function answering(work: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
   try {
     return await work();
@@ -69,7 +72,7 @@ export async function findCaller(
   work: Work,
   { runId, fence }: { runId: string; fence: number },
   callId: string,
-  /** The tool to be called, if it lives on the server. */
+  /** Tool to be called, if the server performs it. */
   tool: Tool | undefined,
   input?: unknown,
 ): Promise<ToolCaller | undefined> {
@@ -80,7 +83,7 @@ export async function findCaller(
   return { session, run, callId };
 }
 
-/** In the order of all locks: what a tool may reach besides the caller must not come before it. */
+/** Keeps the lock order: sessions that a tool may reach besides the caller must not come before it. */
 export async function lockCaller(
   work: Work,
   { org_id, session_id }: Pick<RunRow, "org_id" | "session_id">,
@@ -94,7 +97,7 @@ export async function lockCaller(
   return work.family(session_id);
 }
 
-/** A call that is sent again finds its answer, whatever the rules say since. */
+/** A repeated call gets its earlier result, whatever the rules say since. */
 async function findDenialUnlessDone(
   work: Work,
   { session, run, callId }: ToolCaller,
@@ -111,13 +114,13 @@ async function wasAllowed(
 ): Promise<boolean> {
   if (verdict !== "ask") return verdict === "allow";
   const gate = await findGateByCall(work.tx, run.prompt_id, callId);
-  // One that was deferred is about a call that is performed when it is decided, and never again.
+  // A deferred gate is about a call that is performed when it is decided, and never again.
   if (gate?.state !== "decided" || gate.deferred === 1 || gate.tool !== tool) return false;
   if (gate.decision === null) return false;
   return (JSON.parse(gate.decision) as { allowed: boolean }).allowed;
 }
 
-/** Whoever calls has made sure that the call may be performed. */
+/** Performs a call; the caller has checked that it may be performed. */
 export async function perform(
   work: Work,
   catalogue: Catalogue,

@@ -23,7 +23,7 @@ const EVENTS: Record<string, PromptEvent> = {
 const prompt = (state: PromptState, given: Partial<PromptRow> = {}) =>
   ({ ...admittedPrompt(1), id: "pmt_1", state, ...given }) as PromptRow;
 
-/** States that follow; every other pair is refused. */
+/** Next states; every other pair is refused. */
 const ALLOWED: Record<string, Partial<Record<PromptState, PromptState>>> = {
   queue: { collecting: "queued", queued: "queued" },
   start: { queued: "running" },

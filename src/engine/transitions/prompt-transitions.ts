@@ -1,16 +1,16 @@
-/** States of a prompt. It ends exactly once: no row of the table begins at `settled`. */
+/** States of a prompt. A prompt ends exactly once: no row of the table begins at `settled`. */
 import type { Outcome, PromptState } from "#protocol/sessions.ts";
 import type { PromptRow } from "../schema.ts";
 import { findNext, firstState, type TransitionTable } from "./table.ts";
 
 export type PromptEvent =
-  /** It leaves the collect buffer, or goes to the front of the queue. */
+  /** Leaves the collect buffer, or goes to the front of the queue. */
   | { type: "queue"; now: number }
-  /** A runner has claimed its run: it is part of the history now. */
+  /** A runner has claimed the run: the prompt is part of the history now. */
   | { type: "start"; now: number }
-  /** Its turn waits for an answer. */
+  /** The turn waits for an answer. */
   | { type: "ask" }
-  /** Its turn waits for no answer any more. */
+  /** The turn waits for no answer any more. */
   | { type: "resume" }
   | {
       type: "settle";
@@ -52,7 +52,10 @@ export type PromptChange = Pick<PromptRow, "state" | "outcome"> &
     Pick<PromptRow, "queued_at" | "started_at" | "settled_at" | "superseded_by" | "merged_into">
   >;
 
-/** `collects`: the prompt is held for a moment, to be merged with those that follow. */
+/**
+ * State of an admitted prompt; with `collects` it is held for a moment, to be merged with those
+ * that follow.
+ */
 export function admittedPrompt(now: number, { collects = false } = {}) {
   return {
     state: firstState(PROMPT_TRANSITIONS, collects ? "collect" : "admit"),
@@ -65,12 +68,12 @@ export function admittedPrompt(now: number, { collects = false } = {}) {
   } satisfies PromptChange;
 }
 
-/** True while no turn has begun on it. */
+/** True while no turn has begun on the prompt. */
 export function isWaiting({ state }: Pick<PromptRow, "state">): boolean {
   return (WAITING as readonly PromptState[]).includes(state);
 }
 
-/** The columns to set when this happens to a prompt. */
+/** Columns to set when this event happens to a prompt. */
 export function transitionPrompt(prompt: PromptRow, event: PromptEvent): PromptChange {
   const name = event.type === "settle" ? event.outcome : event.type;
   const state = findNext(PROMPT_TRANSITIONS, prompt.state, name, prompt);

@@ -42,7 +42,7 @@ const run = (state: RunState, given: Partial<RunRow> = {}) =>
     ...given,
   }) as RunRow;
 
-/** States that follow when a runner holds the run and nobody has stopped it; all else is refused. */
+/** Next states when a runner holds the run and nobody has stopped it; every other pair is refused. */
 const ALLOWED: Record<string, Partial<Record<RunState, RunState>>> = {
   claim: { pending: "claimed" },
   start: { claimed: "running" },

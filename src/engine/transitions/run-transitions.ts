@@ -1,7 +1,7 @@
 /**
- * States of a run. With the state changes who holds the run: a claim begins a hold (runner, fence,
- * lease), and whatever takes the run from its runner ends it. Nobody else writes these columns, but
- * for renewals of the lease.
+ * States of a run. The holder changes with the state: a claim begins a hold (runner, fence, lease),
+ * and every event that takes the run from its runner ends it. Only renewals of the lease write
+ * these columns elsewhere.
  */
 import { LEASE_MS } from "#protocol/frames.ts";
 import { LIVE_RUN_STATES, type RunState } from "#protocol/runs.ts";
@@ -29,19 +29,19 @@ const RUN_OUTCOMES: readonly RunOutcome[] = ["completed", "failed", "aborted", "
 export type RunEvent =
   /** A runner takes the run, under a new fence. */
   | { type: "claim"; runner: { id: string; boot_id: string }; serverId: string; now: number }
-  /** Its runner has written something for the first time in this attempt. */
+  /** The runner has written for the first time in this attempt. */
   | { type: "start"; now: number }
   /** The turn asks somebody, and its runner keeps it. */
   | { type: "ask" }
-  /** The turn asks somebody, and lets go of its runner. */
+  /** The turn asks somebody, and releases its runner. */
   | { type: "park" }
-  /** The turn lets go of its runner, and is in line again. */
+  /** The turn releases its runner, and is queued again. */
   | { type: "yield" }
   /** Everything the turn had asked is answered. */
   | { type: "answer" }
-  /** Its runner is told to end the turn. */
+  /** The runner is told to end the turn. */
   | { type: "stop" }
-  /** Its runner is gone; the turn is tried again. */
+  /** The runner is gone; the turn is tried again. */
   | { type: "lose" }
   /** The turn is over. */
   | { type: "settle"; outcome: Outcome; now: number };
@@ -53,7 +53,7 @@ type Held = Pick<RunRow, "runner_id" | "stop_reason">;
 
 const held: Guard<Held> = { name: "a runner holds it", holds: (run) => run.runner_id !== null };
 const parked: Guard<Held> = { name: "no runner holds it", holds: (run) => run.runner_id === null };
-/** A turn that was told to end does not wait or begin again: it ends. */
+/** A turn that was told to end does not wait or begin again. */
 const notStopped: Guard<Held> = {
   name: "nobody has stopped it",
   holds: (run) => run.stop_reason === null,
@@ -93,7 +93,7 @@ export type RunChange = Pick<RunRow, "state" | "outcome"> &
     >
   >;
 
-/** A run that nobody has claimed. */
+/** State of a run that nobody has claimed. */
 export function createdRun() {
   return {
     state: firstState(RUN_TRANSITIONS, "create"),
@@ -114,7 +114,7 @@ export function mayTransitionRun(run: RunRow, event: RunEvent): boolean {
   return nextState(run, event) !== undefined;
 }
 
-/** The columns to set when this happens to a run. */
+/** Columns to set when this event happens to a run. */
 export function transitionRun(run: RunRow, event: RunEvent): RunChange {
   const state = nextState(run, event);
   if (state === undefined)
@@ -126,7 +126,7 @@ export function transitionRun(run: RunRow, event: RunEvent): RunChange {
   };
 }
 
-/** The state in which runs with this outcome end. */
+/** Final state of runs with this outcome. */
 export function endStateOf(outcome: Outcome): RunState {
   return outcome === "completed" || outcome === "failed" ? outcome : "stopped";
 }
@@ -157,13 +157,13 @@ function holdAfter(run: RunRow, event: RunEvent): Omit<RunChange, "state" | "out
       return { started_at: run.started_at ?? event.now };
     case "park":
     case "yield":
-      // Letting go is no attempt.
+      // Releasing a runner does not count as an attempt.
       return { runner_id: null, runner_boot: null, lease_until: null, attempts: run.attempts - 1 };
     case "lose":
-      // The process that had it stays on record: it tells a lost run from a parked one.
+      // The boot of the runner stays on record: it tells a lost run from a parked one.
       return { runner_id: null, lease_until: null };
     case "settle":
-      // Its runner stays on record, so that a settlement that is sent again is known.
+      // The runner stays on record, so that a repeated settlement is recognised.
       return { lease_until: null, settled_at: event.now };
     default:
       return {};

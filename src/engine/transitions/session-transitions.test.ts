@@ -17,7 +17,7 @@ const NOW = 5_000;
 const session = (lifecycle: Lifecycle, kind: SessionKind = "orchestrator") =>
   ({ ...createdSession(), id: "ses_1", lifecycle, kind, archived_at: 7 }) as SessionRow;
 
-/** Lifecycles that follow for an orchestrator; every other pair is refused. */
+/** Next lifecycles of an orchestrator; every other pair is refused. */
 const ALLOWED: Record<LifecycleEvent, Partial<Record<Lifecycle, Lifecycle>>> = {
   create: {},
   sleep: { active: "hibernated" },

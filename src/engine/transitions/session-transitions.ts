@@ -8,7 +8,7 @@ import type { SessionRow } from "../schema.ts";
 import { findNext, firstState, type Guard, type TransitionTable } from "./table.ts";
 
 export type LifecycleEvent = "create" | "sleep" | "wake" | "archive" | "terminate" | Revival;
-/** `revive_asleep`: nobody asked for a turn of it. `restart`: it is well, and begins anew. */
+/** `revive_asleep`: nobody asked for a turn. `restart`: the session is well, and begins anew. */
 type Revival = "revive" | "revive_asleep" | "restart";
 
 type Kind = Pick<SessionRow, "kind">;
@@ -40,7 +40,7 @@ export const LIFECYCLE_TRANSITIONS: TransitionTable<Lifecycle, LifecycleEvent, K
 /** Columns that a change of lifecycle sets. */
 export type LifecycleChange = Pick<SessionRow, "lifecycle" | "archived_at" | "incarnation">;
 
-/** A session without a turn. */
+/** State of a session without a turn. */
 export function createdSession() {
   return {
     lifecycle: firstState(LIFECYCLE_TRANSITIONS, "create"),
@@ -57,7 +57,7 @@ export function mayTransitionSession(session: SessionRow, event: LifecycleEvent)
   return findNext(LIFECYCLE_TRANSITIONS, session.lifecycle, event, session) !== undefined;
 }
 
-/** The columns to set when this happens to a session. */
+/** Columns to set when this event happens to a session. */
 export function transitionSession(
   session: SessionRow,
   event: LifecycleEvent,
@@ -74,23 +74,23 @@ export function transitionSession(
   };
 }
 
-/** One that was only asleep goes on as it was. */
+/** A session that was only asleep continues its incarnation. */
 function isNewIncarnation({ lifecycle }: SessionRow, event: LifecycleEvent): boolean {
   const isRevival = event === "revive" || event === "revive_asleep" || event === "restart";
   return isRevival && lifecycle !== "hibernated";
 }
 
-/** Of several live runs, the first of these states tells most about the session. */
+/** Order of run states: a session with several live runs shows the first that one of them has. */
 const TELLING: readonly RunState[] = ["gated", "stopping", "running", "claimed", "pending"];
 
-/** The column to set when live runs of a session have changed. `live`: the states of all of them. */
+/** Column to set when live runs of a session have changed; `live` holds the states of all of them. */
 export function showLiveRuns(live: readonly RunState[]): Pick<SessionRow, "run_state"> {
   return { run_state: TELLING.find((state) => live.includes(state)) ?? null };
 }
 
 /**
- * The column to set when one live run of a session has moved on and the others were not read. Threads
- * that run side by side may have a state that tells more; `from` is the state the run came from.
+ * Column to set when one live run of a session has moved on and the others were not read. Threads
+ * that run side by side may have a more telling state; `from` is the previous state of the run.
  */
 export function showMovedRun(
   { exclusive, run_state }: SessionRow,
@@ -100,7 +100,7 @@ export function showMovedRun(
   return { run_state: exclusive === 1 || run_state === from ? to : run_state };
 }
 
-/** The columns to set when a turn of a session has ended. */
+/** Columns to set when a turn of a session has ended. */
 export function showLastTurn(
   outcome: Outcome,
   error: { code: string | null; message: string | null },

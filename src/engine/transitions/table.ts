@@ -1,4 +1,4 @@
-/** Tables of allowed changes of state. A change that no row allows is a bug, and undoes its command. */
+/** Tables of allowed state changes. A change that no row allows is a bug, and undoes its command. */
 
 /** A condition on the row besides its state. */
 export interface Guard<Row> {
@@ -6,7 +6,7 @@ export interface Guard<Row> {
   holds(row: Row): boolean;
 }
 
-/** `from` holds `"none"` where the event makes the row. */
+/** An allowed change; `from` holds `"none"` where the event makes the row. */
 export interface Transition<State extends string, Event extends string, Row> {
   from: readonly (State | "none")[];
   event: Event;
@@ -20,7 +20,7 @@ export type TransitionTable<State extends string, Event extends string, Row> = r
   Row
 >[];
 
-/** Finds the state that follows; undefined when no row of the table allows the event. */
+/** Finds the next state; undefined when no row of the table allows the event. */
 export function findNext<State extends string, Event extends string, Row>(
   table: TransitionTable<State, Event, Row>,
   from: State,
@@ -35,7 +35,7 @@ export function findNext<State extends string, Event extends string, Row>(
   )?.to;
 }
 
-/** The state of a row that an event makes. */
+/** State of a row that an event makes. */
 export function firstState<State extends string, Event extends string, Row>(
   table: TransitionTable<State, Event, Row>,
   event: Event,

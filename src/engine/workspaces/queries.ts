@@ -1,4 +1,4 @@
-/** The only SQL on workspaces, what turns did to them, and files that can be shown. */
+/** The only SQL on workspaces, their changes by turn, and files that can be shown. */
 import { builder, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables, WorkspaceRow } from "../schema.ts";
 import type { TurnChangesRow, WorkspaceFileRow } from "../workspace-schema.ts";
@@ -81,7 +81,7 @@ const selectLongOffline = prepare<{ before: number; limit: number }, WaitingForM
     .where("runners.last_seen_at", "<=", p("before"))
     .limit(p("limit")),
 );
-/** Turns that wait for a machine which was last seen before this instant, and were not told of it. */
+/** Turns that wait for a machine last seen before this instant, and have no notice of it yet. */
 export function listLongOffline(
   reader: Reader,
   before: number,
@@ -97,7 +97,7 @@ const updateMachineBack = prepare<{ runnerId: string }, unknown>((db, p) =>
     .where("runner_id", "=", p("runnerId"))
     .where("offline_at", "is not", null),
 );
-/** The machine is back: its next absence is news again. */
+/** Notes that the machine is back, so that its next absence is reported again. */
 export function noteMachineBack(tx: Tx, runnerId: string): Promise<number> {
   return tx.run(updateMachineBack, { runnerId });
 }

@@ -1,4 +1,4 @@
-/** What people see of a session's workspace: its changes by turn, and files that can be shown. */
+/** A session's workspace as people see it: changes by turn, and files that can be shown. */
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { SessionChanges, ShownFile, WorkspaceChanges } from "#protocol/workspaces.ts";
@@ -26,7 +26,7 @@ export function createWorkspaceReads({ store, clock }: Engine) {
     requireReadable(reader, principal, await findSession(reader, id), clock.now());
 
   return {
-    /** Everything since the workspace began, or what one turn did. */
+    /** All changes since the workspace was made, or those of one turn. */
     changes: (
       principal: Principal,
       sessionId: string,
@@ -50,7 +50,10 @@ export function createWorkspaceReads({ store, clock }: Engine) {
         };
       }),
 
-    /** Whether the caller may look at the session at all, and until when; null: as long as they like. */
+    /**
+     * Refuses a caller who may not read the session; `until` is the end of the access, null for
+     * none.
+     */
     async requireReadable(
       principal: Principal,
       sessionId: string,
@@ -59,7 +62,7 @@ export function createWorkspaceReads({ store, clock }: Engine) {
       return { until };
     },
 
-    /** A file as it was at the end of the last turn that changed it. Whoever asks was checked before. */
+    /** A file as it was at the end of the last turn that changed it. The caller was checked before. */
     file: (sessionId: string, path: string) =>
       store.read(async (reader) => {
         const file = await findFile(reader, sessionId, path);
@@ -70,7 +73,7 @@ export function createWorkspaceReads({ store, clock }: Engine) {
   };
 }
 
-/** The quota of the machine that holds the workspace. */
+/** Quota of the machine that holds the workspace. */
 async function quotaOf(
   reader: Reader,
   { runner_id }: { runner_id: string },

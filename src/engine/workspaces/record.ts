@@ -1,4 +1,4 @@
-/** What runners tell of workspaces: where one lies, and what a turn did to it. */
+/** Records the reports of runners about workspaces: their place, and the changes of a turn. */
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import { requirementsKey, requirementsOf } from "../runs/claims/fit.ts";
@@ -12,7 +12,10 @@ import {
   upsertWorkspace,
 } from "./queries.ts";
 
-/** From now on the session's turns go to the machine that holds its files. False when they do already. */
+/**
+ * Sends the session's later turns to the machine that holds its files. False when they go there
+ * already.
+ */
 export async function keepWorkspace(work: Work, run: RunRow, id: string): Promise<boolean> {
   if (run.runner_id === null) return false;
   run.pinned_runner_id = run.runner_id;

@@ -1,7 +1,7 @@
 /**
- * Sends a session elsewhere whose machine is gone: its next workspace is made anew on whichever runner
- * takes its turn, from the repository and the changes that were recorded. The old workspace counts no
- * more: should its machine come back, its files are put away there, and what it still writes is stale.
+ * Relocates a session whose machine is gone: its next workspace is made anew on whichever runner
+ * takes its turn, from the repository and the recorded changes. The old workspace no longer counts:
+ * should its machine come back, its files are removed there, and its later writes are stale.
  */
 import { Refusal } from "#base/refusal.ts";
 import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
@@ -17,10 +17,10 @@ import type { RunnerRow, RunRow, SessionRow, WorkspaceRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { findWorkspace, upsertWorkspace } from "./queries.ts";
 
-/** As many names of files are told; the rest is counted. */
+/** File names that the text lists; the rest is counted. */
 const MAX_NAMED = 20;
 
-/** The session must be locked, with its parent. */
+/** Relocates a session, which must be locked, with its parent. */
 export async function relocateSession(work: Work, session: SessionWriter): Promise<void> {
   const { row } = session;
   const workspace = await findWorkspace(work.tx, row.id);
@@ -34,8 +34,8 @@ export async function relocateSession(work: Work, session: SessionWriter): Promi
 }
 
 /**
- * A machine that works on a turn and has a lease may only have lost its line, or its server: it is back
- * in a moment, with work that is recorded nowhere else.
+ * A machine that works on a turn and has a lease may only have lost its connection, or its server:
+ * it is back in a moment, with work that is recorded nowhere else.
  */
 function requireGone(runner: RunnerRow | undefined, live: readonly RunRow[], now: number): void {
   if (!runner) return;
@@ -53,7 +53,7 @@ function requireGone(runner: RunnerRow | undefined, live: readonly RunRow[], now
   );
 }
 
-/** Lets the session begin anew elsewhere, with what was recorded of this workspace. */
+/** Lets the session begin anew elsewhere, with the recorded changes of this workspace. */
 export async function leaveWorkspace(
   work: Work,
   session: SessionWriter,
@@ -61,14 +61,14 @@ export async function leaveWorkspace(
 ): Promise<void> {
   const live = await listLiveRuns(work.tx, session.row.id);
   await upsertWorkspace(work.tx, { ...workspace, left_at: work.now, offline_at: null });
-  const said = relocationText(workspace);
+  const noticeText = relocationText(workspace);
   for (const run of live) {
     await endUnusedApprovals(work, run.prompt_id);
-    await unpin(work, session, run, workspace.runner_id, said);
+    await unpin(work, session, run, workspace.runner_id, noticeText);
   }
-  // Without a turn that goes on, the next one reads it in its history.
+  // Without a turn that continues, the next one reads the notice in its history.
   if (live.every(({ state }) => state === "gated"))
-    tell(work, session, said, { thread: MAIN_THREAD });
+    recordNotice(work, session, noticeText, { thread: MAIN_THREAD });
   work.tx.afterCommit(() => work.announcer.runsReady());
 }
 
@@ -102,7 +102,7 @@ function requireMovable(
     );
 }
 
-/** A session that demands a machine or a folder by name moves only to a runner that has it too. */
+/** A session that requires a machine or a folder by name moves only to a runner that has it too. */
 async function requireElsewhere(work: Work, row: SessionRow, goneId: string): Promise<void> {
   const demands = sessionDemands(row);
   if (demands.hostname === undefined && demands.projectDir === undefined) return;
@@ -122,7 +122,10 @@ async function requireElsewhere(work: Work, row: SessionRow, goneId: string): Pr
   );
 }
 
-/** Refuses while something is asked: a person decides about the call as shown, in the place it was made for. */
+/**
+ * Refuses while a gate is pending: a person decides about the call as shown, on the machine it was
+ * made for.
+ */
 function requireNothingAsked(live: readonly RunRow[]): void {
   if (live.every(({ state }) => state !== "gated")) return;
   throw new Refusal(
@@ -132,15 +135,15 @@ function requireNothingAsked(live: readonly RunRow[]): void {
   );
 }
 
-/** Takes the run from the machine that is gone, and lets any other have it. */
+/** Takes the run from the machine that is gone, and lets any other take it. */
 async function unpin(
   work: Work,
   session: SessionWriter,
   found: RunRow,
   runnerId: string,
-  said: string,
+  noticeText: string,
 ): Promise<void> {
-  // Until then the machine may be in the middle of a step, though it can write nothing.
+  // Until its lease ends the machine may be in the middle of a step, though it can write nothing.
   const leaseEnd = found.runner_id === null ? 0 : (found.lease_until ?? 0) + EXPIRY_MARGIN_MS;
   if (found.runner_id !== null) await loseRun(work, session, found, "relocated");
   const run = await findRun(work.tx, found.id);
@@ -151,12 +154,12 @@ async function unpin(
   run.available_at = Math.max(run.available_at, leaseEnd);
   await saveRun(work.tx, run);
   const { thread, prompt_id: promptId, id: runId } = run;
-  if (run.fence === 0) return tell(work, session, said, { thread });
-  // Part of the turn: whoever goes on with it reads it behind what was done before.
-  tell(work, session, said, { thread, promptId, runId });
+  if (run.fence === 0) return recordNotice(work, session, noticeText, { thread });
+  // The notice is part of the turn: the next attempt reads it behind the earlier entries.
+  recordNotice(work, session, noticeText, { thread, promptId, runId });
 }
 
-function tell(
+function recordNotice(
   work: Work,
   session: SessionWriter,
   text: string,
@@ -174,7 +177,7 @@ function tell(
   });
 }
 
-/** For people and for the agent, which must not take the new files for the ones it left. */
+/** Text for people and for the agent, which must not take the new files for the ones it left. */
 function relocationText({ changes }: WorkspaceRow): string {
   const { files, more } = recordedOf(changes);
   const carried = files.filter((file) => exactPatch(file) !== null).map(({ path }) => path);

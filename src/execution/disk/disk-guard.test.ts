@@ -36,7 +36,7 @@ const top = mkdtempSync(join(tmpdir(), "muster-disk-"));
 const opened: Workspaces[] = [];
 afterAll(async () => {
   for (const workspaces of opened) await workspaces.close();
-  // Some of it is nested too deep for Node.
+  // Some folders are nested too deep for Node.
   execFileSync("/bin/rm", ["-rf", top]);
 });
 
@@ -48,9 +48,9 @@ interface Machine {
   workspaces: Workspaces;
   guard: DiskGuard;
   folder: string;
-  /** Instead of the real disk. */
+  /** Replaces the figures of the real disk. */
   space: Partial<Space>;
-  /** The same for another disk, which project folders lie on. */
+  /** Replaces the figures of another disk, which holds project folders. */
   otherSpace: Partial<Space>;
 }
 
@@ -65,7 +65,7 @@ async function start(provider: SandboxProvider, quota = { bytes: 8 * MiB, files:
     readSpace: (of) => ({
       ...readSpace(of),
       freeBytes: 100 * GiB,
-      // Others use the real disk too.
+      // Other programs use the real disk too.
       freeFiles: 1e6,
       totalFiles: 1e6,
       ...(of.startsWith(projects) ? machine.otherSpace : machine.space),
@@ -106,11 +106,11 @@ function begin(workspace: Workspace, script: string) {
 
 const sh = (workspace: Workspace, script: string) => begin(workspace, script).ended;
 
-/** Never ends by itself, and takes a megabyte every few milliseconds. */
+/** Never ends by itself, and writes a megabyte every few milliseconds. */
 const FILL = "n=0; while :; do head -c 1048576 /dev/zero >f$n; n=$((n+1)); sleep 0.02; done";
 
 const PERL = existsSync("/usr/bin/perl");
-/** Runs DEEP in so many folders, one in the other; a shell cannot go there. */
+/** Runs DEEP in so many nested folders; a shell cannot go there. */
 const dig = (depth: number) =>
   `/usr/bin/perl -e 'my $n = "d" x 200; for (1..${depth}) { mkdir $n; chdir $n or die; } exec "/bin/sh", "-c", $ARGV[0]' 'DEEP'`;
 
@@ -183,7 +183,7 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
           `${dig(1_200).replace("DEEP", "echo dug")}; sleep 2`,
         );
         await new Promise((resolve) => running.stdout.once("data", resolve));
-        // The disk loses what is written there, as a real one does.
+        // The disk loses the written bytes, as a real one does.
         left -= 40 * MiB;
         machine.space = { freeBytes: left };
         return ended;
@@ -203,7 +203,7 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
     const { workspaces } = await start(create());
     const workspace = await workspaces.open(wish("ses_1"));
     await sh(workspace, FILL);
-    // Each too short to be measured while it runs.
+    // Each command is too short to be measured while it runs.
     const grow = async () => {
       await sh(workspace, 'head -c 3000000 /dev/zero >"$(date +%N)"');
       await workspace.diskBytes();
@@ -263,7 +263,7 @@ describe("the floor of free space", () => {
     guard.onChange(() => changes.push(guard.isLow));
     const writer = await workspaces.open(wish("ses_writer"));
     const idler = await workspaces.open(wish("ses_idler"));
-    // Both must have been measured once, so that it is known who has grown.
+    // Both must have been measured once, so that it is known which one has grown.
     const idle = begin(idler, "while [ ! -e end ]; do sleep 0.02; done; echo done");
     const write = begin(writer, FILL);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -274,7 +274,7 @@ describe("the floor of free space", () => {
     expect(workspaces.sandboxRefusal()).toMatchObject({ code: "disk_low", kind: "unavailable" });
     await expect(filesOf(writer).replace("more", "x")).rejects.toMatchObject({ code: "disk_low" });
     expect(workspaces.diskReport()).toMatchObject({ isLow: true, floorBytes: GiB });
-    // A little above the floor is not enough: it would be low again at once.
+    // A little above the floor is not enough: the disk would be low again at once.
     machine.space = { freeBytes: 1.05 * GiB };
     expect(workspaces.sandboxRefusal()).not.toBeNull();
     machine.space = { freeBytes: 5 * GiB };
@@ -298,7 +298,7 @@ describe("the floor of free space", () => {
     void fills.ended.then(() => {
       isOver = true;
     });
-    // Little is free, but it stays as it is: nobody is ended for that.
+    // Little is free, but it stays as it is: no command is ended for that.
     machine.space = { freeBytes: 1.5 * GiB };
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(isOver).toBe(false);
@@ -397,7 +397,7 @@ describe("many workspaces", () => {
     });
     for (const { id } of await Promise.all(opening)) {
       const stored = () => readUsage(join(folder, "workspaces", id))?.before?.bytes ?? 0;
-      // Long before any of them is closed.
+      // Checked long before any of them is closed.
       await expect.poll(stored).toBeGreaterThanOrEqual(MiB);
     }
   });

@@ -1,10 +1,10 @@
 /**
- * Keeps one agent from filling the disk that all share. While commands run it looks at the free space
- * four times a second and measures the workspaces they run in:
+ * Keeps one agent from filling the shared disk. While commands run the guard checks the free space
+ * four times a second and measures their workspaces:
  *
  * - Commands that take their workspace over the quota are ended.
  * - Below twice the floor, while the space goes on shrinking, the commands of the workspace that grows
- *   most are ended, so that the others go on.
+ *   most are ended, so that the others continue.
  * - Below the floor, every command that writes is ended, and nothing new begins until there is room.
  */
 import type { Log } from "#base/log.ts";
@@ -32,7 +32,7 @@ import {
 
 export interface DiskSettings {
   workspace: Quota;
-  /** Null: derived from the size of the disk. */
+  /** Null to derive it from the size of the disk. */
   floorBytes: number | null;
 }
 
@@ -42,7 +42,7 @@ export const DEFAULT_DISK: DiskSettings = {
 };
 
 export interface DiskGuardOptions {
-  /** The runner's own folder. */
+  /** Folder of the runner itself. */
   folder: string;
   settings: DiskSettings;
   log: Log;
@@ -57,7 +57,7 @@ const REST_TIMES = 4;
 const MAX_WALKS = 2;
 /** A command that has written less than this does not count as one that writes. */
 const IDLE_BYTES = 1024 ** 2;
-/** Work goes on when a little more than the floor is free, so that it does not stop again at once. */
+/** Work continues when a little more than the floor is free, so that it does not stop again at once. */
 const RECOVERED_TIMES = 1.1;
 const PRESSED_TIMES = 2;
 /**
@@ -146,7 +146,7 @@ export class DiskGuard implements MeterHost {
     return isBelow(space, floorOf(space, this.#options.settings.floorBytes), times);
   }
 
-  /** The refusal that `require` would throw; null if it would not. */
+  /** Refusal that `require` would throw; null if it would not. */
   refusal(): Refusal | null {
     this.look();
     return this.#isLow ? new Refusal("unavailable", DISK_LOW, this.#lowText()) : null;
@@ -287,10 +287,10 @@ export class DiskGuard implements MeterHost {
     }
   }
 
-  /** The folder whose disk is below its floor, of the two that a command writes to. */
+  /** Folder whose disk is below its floor, of the two that a command writes to. */
   #lowFolder(meter: WorkspaceMeter | null): string | null {
     if (this.#isLow) return this.#options.folder;
-    // A project folder may lie on another disk, which has a floor of its own.
+    // A project folder may be on another disk, which has a floor of its own.
     return meter && this.#isBelow(meter.workFolder, 1) ? meter.workFolder : null;
   }
 

@@ -26,7 +26,7 @@ export interface Usage {
   bytes: number;
   /** Names of files and folders. */
   files: number;
-  /** False if something could not be measured: it is unreadable, or nested too deep. */
+  /** False if some part could not be measured: it is unreadable, or nested too deep. */
   isWhole: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface MeasureOptions {
   signal?: AbortSignal | undefined;
   /** Makes folders readable that their owner made unreadable. Only for folders of the runner's own. */
   opensUp?: boolean;
-  /** A folder that is left out. */
+  /** Folder that is left out. */
   except?: string;
   /** Called with the figures so far whenever the walk rests. */
   onRest?: ((soFar: Usage) => void) | undefined;
@@ -48,21 +48,24 @@ const WORK_MS = 3;
 const REST_MS = 12;
 const BLOCK_BYTES = 512;
 const NAMES_AT_ONCE = 256;
-/** Systems take paths of up to 4096 bytes, and a name has up to 255. */
+/** Systems accept paths of up to 4096 bytes, and a name has up to 255. */
 const MAX_PATH_BYTES = 3_000;
-/** Open folders that paths begin at. What is nested deeper than these reach is not measured. */
+/** Open folders that paths begin at. Folders nested deeper than these reach are not measured. */
 const MAX_BASES = 64;
 const OWNER_MAY_LIST = 0o500;
 const OWNER_MAY_ALL = 0o700;
 const PERMISSIONS = 0o7777;
 const HAS_PROC = existsSync("/proc/self/fd");
-/** Linux; Node does not name it. Opens a folder that may not be read, to change its permissions. */
+/**
+ * Linux flag that Node does not name. Opens a folder that may not be read, to change its
+ * permissions.
+ */
 const O_PATH = 0o10_000_000;
 
 /** An open folder that the paths of its subfolders begin at. */
 interface Base {
   fd: number | null;
-  /** Each byte one character. */
+  /** Path with one character per byte. */
   path: string;
   /** The base is closed when fewer folders than this are waiting. */
   waiting: number;
@@ -76,7 +79,7 @@ interface Folder {
   id: string | null;
 }
 
-/** Links are not followed. Stops early, with what it has seen, when the signal aborts. */
+/** Measures without following links. Stops early, with the figures so far, when the signal aborts. */
 export async function measureFolders(
   folders: readonly string[],
   options: MeasureOptions = {},
@@ -223,7 +226,7 @@ class Walk {
       this.usage.files += 1;
       if (isFolder || stats.nlink <= 1) this.usage.bytes += stats.blocks * BLOCK_BYTES;
       else if (!this.#seen.has(id)) {
-        // A file with two names takes its room once.
+        // A file with two names takes its space once.
         this.#seen.add(id);
         this.usage.bytes += stats.blocks * BLOCK_BYTES;
       }

@@ -1,4 +1,4 @@
-/** The file system a folder lies on: how much is free, and how much must stay free. */
+/** File system of a folder: the free space, and the space that must stay free. */
 import { statfsSync } from "node:fs";
 
 export interface Space {
@@ -75,7 +75,7 @@ export function quotaOn({ totalBytes, totalFiles }: Space, set: Quota): Quota {
 
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
-/** For people and models: `1.5 GiB`. */
+/** Size for people and models: `1.5 GiB`. */
 export function sizeText(bytes: number): string {
   let size = bytes;
   let unit = 0;

@@ -1,4 +1,4 @@
-/** What an endpoint says it has, asked for with little patience: it may well not be running. */
+/** Lists the models of an endpoint, with a short timeout: the endpoint may well not be running. */
 import * as z from "zod";
 import { type Fetch, readStart } from "./sdk/wire-guard.ts";
 
@@ -8,7 +8,7 @@ const MAX_BYTES = 4_000_000;
 
 const listSchema = z.object({ data: z.array(z.object({ id: z.string().min(1) })).nullable() });
 
-/** Null when nobody answers as expected. */
+/** Null when the endpoint does not answer as expected. */
 export async function listEndpointModels(
   baseUrl: string,
   apiKey: string | undefined,

@@ -1,4 +1,4 @@
-/** For tests: requests to a model, and what comes of them. */
+/** Requests to a model and their results, for tests. */
 import * as z from "zod";
 import { toolOffer } from "#protocol/tools.ts";
 import type {
@@ -46,7 +46,7 @@ export function failureIn(events: readonly ModelEvent[]): ModelFailure {
   return last.failure;
 }
 
-/** All that was streamed of one kind. */
+/** Joins the streamed pieces of one kind. */
 export function streamed(
   events: readonly ModelEvent[],
   type: "text" | "reasoning" | "tool_input",

@@ -1,21 +1,24 @@
 /**
- * A model as the native loop sees it: one request, one stream of what the model says, one end.
+ * A model as the native loop sees it: one request, one stream of its answer, one end.
  *
  * Rules for an implementation:
  * - `stream` must not throw and must end with exactly one `end` or `failed` event, after which
- *   nothing follows. Whatever the provider does (hangs, cuts the stream, sends nonsense) is one of
- *   these two.
- * - It must stop soon after `request.signal` aborts; what it then says is not listened to.
- * - A tool call's input is what the model wrote, unparsed: the loop parses it.
+ *   nothing follows. Whatever the provider does (hangs, cuts the stream, sends nonsense) becomes one
+ *   of these two.
+ * - The stream must stop soon after `request.signal` aborts; later events are ignored.
+ * - A tool call's input is the model's text, unparsed: the loop parses it.
  * - Text is bounded: a response of more than `MAX_RESPONSE_CHARS` is `failed` with
  *   `model_response_too_large`.
  */
 import type { ToolOffer } from "#protocol/tools.ts";
 
-/** More than any model writes at once, and little enough that it fits one item of the journal. */
+/** More than any model writes at once, and little enough to fit one item of the journal. */
 export const MAX_RESPONSE_CHARS = 1_000_000;
 
-/** What a provider wants to see again with the next request, such as the signature of its reasoning. */
+/**
+ * Metadata that a provider needs again with the next request, such as the signature of its
+ * reasoning.
+ */
 export type ProviderMeta = Record<string, unknown>;
 
 export type UserPart =
@@ -30,7 +33,7 @@ export type AssistantPart =
 export interface ToolResultPart {
   callId: string;
   tool: string;
-  /** Text that the model is shown. */
+  /** Text for the model. */
   content: UserPart[];
   isError: boolean;
 }
@@ -41,26 +44,26 @@ export type ModelMessage =
   | { role: "tool"; content: ToolResultPart[] };
 
 export interface ModelRequest {
-  /** The part of the id after `provider/`. */
+  /** Part of the id after `provider/`. */
   model: string;
   system: string;
   messages: readonly ModelMessage[];
   tools: readonly ToolOffer[];
-  /** The same for all requests of a session: what was sent before may be cached under it. */
+  /** Key shared by all requests of a session, under which earlier messages may be cached. */
   cacheKey: string;
-  /** Opens models that are reached through the server, while the turn lasts. */
+  /** Token for models that are reached through the server, while the turn lasts. */
   runToken?: string;
   maxOutputTokens?: number;
   signal: AbortSignal;
 }
 
 export interface ModelUsage {
-  /** All that was read, cached or not. */
+  /** All input, cached or not. */
   inputTokens: number;
   cachedInputTokens: number;
-  /** Part of the input tokens: what was put into the provider's cache, where that has a price. */
+  /** Input tokens that were written to the provider's cache, where that has a price. */
   cacheWriteTokens?: number;
-  /** Part of those: what stays there for an hour. */
+  /** Part of those tokens that stays for an hour. */
   cacheHourTokens?: number;
   outputTokens: number;
   /** Part of the output tokens. */
@@ -74,7 +77,7 @@ export interface RawToolCall {
   type: "tool_call";
   callId: string;
   tool: string;
-  /** JSON, if the model did as it was told. */
+  /** Input as text; JSON, if the model followed its instructions. */
   inputText: string;
   meta?: ProviderMeta;
 }
@@ -82,28 +85,31 @@ export interface RawToolCall {
 export interface ModelResponse {
   parts: (Extract<AssistantPart, { type: "text" | "reasoning" }> | RawToolCall)[];
   stopReason: StopReason;
-  /** Null when the provider did not say. */
+  /** Null when the provider reported none. */
   usage: ModelUsage | null;
 }
 
-/** The server lets no more requests of this turn through, because it is being stopped or is not held here. */
+/**
+ * The server accepts no more requests of this turn, because it is being stopped or is not held
+ * here.
+ */
 export const TURN_OVER = "turn_over";
 
 export interface ModelFailure {
   code: string;
-  /** Says what to do next; holds nothing secret. */
+  /** Next step for the reader; holds nothing secret. */
   message: string;
   /** True when the same request may well succeed later. */
   retryable: boolean;
-  /** What the provider asked for. */
+  /** Delay that the provider asked for. */
   retryAfterMs?: number;
-  /** The server between runner and provider cannot be reached; the provider itself was not asked. */
+  /** True when the server between runner and provider cannot be reached; the provider was not asked. */
   isServerAway?: boolean;
 }
 
 /**
  * `part` numbers the parts of the response from 0, in the order of their first piece. After
- * `restart` everything seen so far is to be forgotten: the request is made again after a pause, and
+ * `restart` the reader forgets everything so far: the request is made again after a pause, and
  * parts begin at 0.
  */
 export type ModelEvent =
@@ -115,7 +121,7 @@ export type ModelEvent =
   | { type: "failed"; failure: ModelFailure };
 
 export interface ModelProvider {
-  /** The part of a model's id before the slash. */
+  /** Part of a model's id before the slash. */
   readonly name: string;
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
@@ -124,19 +130,22 @@ export interface ModelProvider {
 export interface ModelRates {
   inputMicros: number;
   cachedInputMicros: number;
-  /** What is put into the cache; as any input when it is not said. */
+  /** Price of input written to the cache; that of other input when absent. */
   cacheWriteMicros?: number;
   outputMicros: number;
 }
 
 export interface ModelPrice extends ModelRates {
-  /** Names the price and the day it was taken from, such as `anthropic/claude-sonnet-5@2026-10-01`. */
+  /**
+   * Name of the price and the day it was taken from, such as
+   * `anthropic/claude-sonnet-5@2026-10-01`.
+   */
   id: string;
-  /** For a whole request that reads more than so many tokens. */
+  /** Rates of a whole request that reads more than so many tokens. */
   long?: ModelRates & { aboveInputTokens: number };
 }
 
-/** A model a person can choose, or a provider that cannot be used yet and why. */
+/** A model a person can choose, or a provider that cannot be used yet, with the reason. */
 export interface ModelOffer {
   /** `provider/model`. */
   id: string;

@@ -57,7 +57,7 @@ describe("costMicros", () => {
     };
     // 1000 × $5 + 6000 × $0.5 + 3000 × $6.25 + 200 × $25, each for a million
     expect(costMicros(price, usage(used))).toBe(5000 + 3000 + 18_750 + 5000);
-    // 2000 of those written stay for an hour, at $10.
+    // 2000 of the written tokens stay for an hour, at $10.
     expect(costMicros(price, usage({ ...used, cacheHourTokens: 2000 }))).toBe(
       5000 + 3000 + 6250 + 20_000 + 5000,
     );

@@ -1,6 +1,6 @@
 /**
- * List prices of well-known models, each with a day on which it stood in its provider's price list.
- * A model that is not here is unpriced, which is not the same as free. Discounts for batches and
+ * List prices of well-known models, each with a day on which it was in its provider's price list. A
+ * model that is not here is unpriced, which is not the same as free. Discounts for batches and
  * surcharges for regions or speed are not in these figures.
  */
 import type { ModelPrice, ModelRates, ModelUsage } from "./model.ts";
@@ -38,7 +38,10 @@ const ANTHROPIC: Readonly<Record<string, Listed>> = {
   "claude-fable-5": { on: "2026-10-10", dollars: [10, 1, 50, 12.5] },
 };
 
-/** Above this, a whole request costs twice as much to read and half as much again to write. */
+/**
+ * Input size above which a whole request costs twice as much to read and half as much again to
+ * write.
+ */
 const OPENAI_LONG_TOKENS = 272_000;
 const withLong = ([input, cached, output, write]: Dollars): NonNullable<Listed["long"]> => ({
   above: OPENAI_LONG_TOKENS,
@@ -72,7 +75,7 @@ const LISTS: Readonly<Record<string, Readonly<Record<string, Listed>>>> = {
   "openai-chat": OPENAI,
 };
 
-/** The price of a model by its id `provider/model`; null when it is not known. */
+/** Price of a model by its id `provider/model`; null when it is not known. */
 export function priceOf(id: string): ModelPrice | null {
   const slash = id.indexOf("/");
   const provider = id.slice(0, slash);

@@ -1,6 +1,6 @@
 /**
- * Which providers there are and how they are reached, from a record of settings. Nothing here reads
- * the environment: the record is handed in.
+ * Providers and their addresses, from a record of settings. Nothing here reads the environment: the
+ * caller passes the record.
  */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
@@ -15,19 +15,19 @@ export interface ProviderSettings {
   baseUrl: string;
   apiKey?: string;
   authToken?: string;
-  /** Models on offer; null if the endpoint is to be asked. */
+  /** Offered models; null if the endpoint is to be asked. */
   models: readonly string[] | null;
-  /** It is reached through the server's model gateway, with the token of the run instead of a key. */
+  /** Uses the server's model gateway, with the token of the run instead of a key. */
   viaServer?: boolean;
-  /** Nobody answered when it was set up: not chosen by itself while another model is there. */
+  /** True when it did not answer at set-up: not the default while another model is available. */
   isUntried?: boolean;
-  /** The variable its key is taken from; null when it may do without one. */
+  /** Variable that holds the key; null when none is needed. */
   keyName: string | null;
-  /** Why it cannot be used yet; null when it can. */
+  /** Reason why the provider cannot be used yet; null when it can. */
   missing: string | null;
 }
 
-/** Reached by names people know; the first of each list is what is taken when nobody chose. */
+/** Models by the names people know; the first of each list is the default. */
 const ANTHROPIC_MODELS = [
   "claude-sonnet-5-5",
   "claude-opus-5-5",
@@ -92,14 +92,14 @@ export function providersFrom(environment: Environment): ProviderSettings[] {
   return [...found.map(checked), ...customFrom(set("MUSTER_PROVIDERS"))];
 }
 
-/** All keys and tokens of the providers, to be kept out of everything that is shown. */
+/** Keys and tokens of all providers, to be kept out of everything that is shown. */
 export function secretsIn(environment: Environment): string[] {
   return providersFrom(environment).flatMap(({ apiKey, authToken }) =>
     [apiKey, authToken].filter((secret) => secret !== undefined),
   );
 }
 
-/** A bad address or a missing key of a built-in provider makes that one unusable, and says why. */
+/** Marks a built-in provider with a bad address or a missing key as unusable, with the reason. */
 function checked(settings: Unchecked): ProviderSettings {
   const { apiKey, authToken, keyName } = settings;
   const missing =
@@ -122,7 +122,10 @@ export interface ProviderChange {
   isUntried?: boolean | undefined;
 }
 
-/** Settings as a person changes them, of a provider that is known or not; refused when they make no sense. */
+/**
+ * Settings after a person's change, for a known provider or a new one; refused when they make no
+ * sense.
+ */
 export function changedProvider(
   name: string,
   change: ProviderChange,
@@ -156,7 +159,7 @@ export function changedProvider(
     viaServer: change.viaServer ?? false,
     isUntried: change.isUntried ?? false,
     ...withKey(change.apiKey ?? kept.apiKey),
-    // A key that was given now is meant instead of the token that was there.
+    // A key given now replaces the earlier token.
     ...(authToken && change.apiKey === undefined ? { authToken } : {}),
   });
 }
@@ -183,7 +186,10 @@ function parseJson(json: string): unknown {
   }
 }
 
-/** With `/v1` at its end, whether it was given with it, without it, or with a route behind it. */
+/**
+ * Address with `/v1` at its end, whether it was given with it, without it, or with a route behind
+ * it.
+ */
 export function normalBaseUrl(given: string): string {
   const url = URL.parse(given.trim());
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
@@ -196,12 +202,12 @@ export function normalBaseUrl(given: string): string {
   const path = url.pathname
     .replace(/\/+$/, "")
     .replace(/\/(?:chat\/completions|completions|responses|messages|models)$/, "");
-  // Some have a version of another name, or behind it something that is theirs.
+  // Some providers name their version differently, or have a path of their own behind it.
   const isVersioned = /\/v\d+[a-z0-9]*(?:\/|$)/.test(path);
   return `${url.origin}${path}${isVersioned ? "" : "/v1"}`;
 }
 
-/** As its own program understands it: a name or an address, with or without a port. */
+/** Address as Ollama's own program reads it: a name or an address, with or without a port. */
 function ollamaUrl(given = "127.0.0.1"): string {
   const hasScheme = /^https?:\/\//i.test(given);
   const url = URL.parse(hasScheme ? given : `http://${given}`);

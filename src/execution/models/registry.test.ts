@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Nobody listens there. */
+/** An address where nothing listens. */
 const NOWHERE = { OLLAMA_HOST: "127.0.0.1:9" };
 
 function found(models: Models, id: string): { provider: ModelProvider; model: string } {
@@ -150,7 +150,7 @@ describe("with settings", () => {
     expect(await models.defaultModel()).toEqual({ id: "ollama/llama" });
     expect(asked).toHaveLength(1);
     clock.advance(2_000);
-    // Nobody has answered the second question yet.
+    // The second question has no answer yet.
     expect(await models.defaultModel()).toEqual({ id: "ollama/llama" });
     expect(asked).toHaveLength(2);
     asked[1]?.(false);

@@ -1,6 +1,6 @@
 /**
- * The models that can be used here: who offers them, how they are reached, and why the rest is not
- * usable yet. Reaching a provider is put off until it is asked for something.
+ * Registry of the usable models: their providers, their addresses, and the reasons why others are
+ * not usable yet. A provider is contacted only when it is asked for something.
  */
 import { type Clock, systemClock } from "#base/clock.ts";
 import { createDemoProvider, DEMO_MODEL } from "./demo/demo-provider.ts";
@@ -18,7 +18,7 @@ import { createSdkProvider } from "./sdk/sdk-provider.ts";
 import type { Fetch } from "./sdk/wire-guard.ts";
 
 export interface ModelsOptions {
-  /** Handed in; the real environment is never read. */
+  /** Settings from the caller; the real environment is never read. */
   environment: Environment;
   fetch?: Fetch;
   clock?: Clock;
@@ -30,18 +30,18 @@ export type FoundModel =
   | { code: "model_not_available"; message: string };
 
 export interface Models {
-  /** By an id such as `anthropic/claude-sonnet-5-5`. */
+  /** Finds the provider of an id such as `anthropic/claude-sonnet-5-5`. */
   provider(id: string): FoundModel;
-  /** What can be chosen, and one line for each provider that cannot be used yet. */
+  /** Models that can be chosen, and one row for each provider that cannot be used yet. */
   offers(): Promise<ModelOffer[]>;
   /**
-   * The first that is usable; the built-in demo when no provider is set up. While those that are set
-   * up do not answer there is none: the demo must not speak in their place.
+   * First usable model; the built-in demo when no provider is set up. While the configured
+   * providers do not answer there is none: the demo must not speak in their place.
    */
   defaultModel(): Promise<DefaultModel>;
   /** Adds a provider, or replaces its settings; a known one may be given its key alone. */
   configure(name: string, change: ProviderChange): void;
-  /** Undoes `configure`: what the environment says counts again. */
+  /** Undoes `configure`: the environment's settings count again. */
   forget(name: string): void;
 }
 
@@ -56,9 +56,9 @@ interface Entry {
 
 /** Time that an endpoint's list of models is cached. */
 const LIST_FRESH_MS = 10_000;
-/** A turn must not wait for endpoints that may not be running: for so long the default is believed, */
+/** Time that the default is believed: a turn must not wait for endpoints that may not be running. */
 const DEFAULT_FRESH_MS = 60_000;
-/** and for so long it is used while it is being looked for again. */
+/** Time that an older default is used while a new one is being looked for. */
 const DEFAULT_USABLE_MS = 10 * 60_000;
 
 export function createModels(options: ModelsOptions): Models {
@@ -67,7 +67,7 @@ export function createModels(options: ModelsOptions): Models {
   const lists = new Map<string, { at: number; models: Promise<string[] | null> }>();
   const demo = createDemoProvider({ clock });
   let preferred: { choice: DefaultModel; at: number } | null = null;
-  /** Rises with each change of the settings: what was found by older ones does not count. */
+  /** Rises with each change of the settings: results for older ones do not count. */
   let revision = 0;
   const given = new Map(providersFrom(environment).map((settings) => [settings.name, settings]));
   for (const [name, settings] of given) entries.set(name, { settings, provider: null });
@@ -132,7 +132,7 @@ export function createModels(options: ModelsOptions): Models {
       const isModel = "id" in choice;
       if (isModel && ageMs < DEFAULT_FRESH_MS) return choice;
       const found = models.offers();
-      // The demo stands in for what is missing: it must not be used once there is something better.
+      // The demo is a stand-in: it must not be used once there is something better.
       const isKept = isModel && choice.id !== DEMO_ID && ageMs < DEFAULT_USABLE_MS;
       return isKept ? choice : chooseDefault(await found, entries);
     },
@@ -140,7 +140,7 @@ export function createModels(options: ModelsOptions): Models {
       const before = entries.get(name)?.settings;
       entries.set(name, { settings: changedProvider(name, change, before), provider: null });
       forgetFound(name);
-      // The same account by another of its interfaces.
+      // Another interface of the same account.
       const { kind: _, models: __, ...reach } = change;
       if (name === "openai") models.configure("openai-chat", reach);
     },
@@ -167,7 +167,10 @@ function chooseDefault(
   return silent ? { silent: silent.why ?? silent.provider } : { id: DEMO_ID };
 }
 
-/** Somebody gave it an address; what is merely looked for on this machine does not count. */
+/**
+ * True for a provider with a configured address; one that is only probed on this machine does not
+ * count.
+ */
 function isSetUp(entry: Entry | undefined): boolean {
   if (!entry || entry.settings.missing !== null) return false;
   return entry.settings.name !== "ollama" || entry.settings.viaServer === true;

@@ -17,7 +17,7 @@ const fails = (failure: ModelFailure): ModelEvent[] => [
   { type: "failed", failure },
 ];
 
-/** A provider with one list of events for each time it is asked; the last is used for ever. */
+/** A provider with one list of events for each request; the last is used for ever. */
 function scripted(...attempts: ModelEvent[][]) {
   let asked = 0;
   const provider: ModelProvider = {
@@ -29,7 +29,7 @@ function scripted(...attempts: ModelEvent[][]) {
   return { provider, asked: () => asked };
 }
 
-/** Lets time pass exactly as long as is slept, and notes how long that was. */
+/** A clock that advances exactly by each sleep, and records it. */
 class JumpingClock extends FakeClock {
   readonly slept: number[] = [];
 

@@ -1,9 +1,9 @@
 /**
  * Asks a provider again when it failed in a way that may pass. Waits between attempts grow and are
- * spread at random, so that many sessions do not come back at the same moment. A wait the provider
- * itself asks for is the least; one that is too long to sit through is handed on with the failure.
+ * spread at random, so that many sessions do not come back at the same moment. A wait that the
+ * provider asks for is the minimum; one that is too long is passed on with the failure.
  *
- * While the server on the way to the provider is away, as during its restart, nothing is counted
+ * While the server on the way to the provider is away, as during its restart, nothing counts
  * against the provider: it is asked again until the server is back.
  */
 import { type Clock, systemClock } from "#base/clock.ts";
@@ -12,9 +12,9 @@ import type { ModelEvent, ModelFailure, ModelProvider, ModelRequest } from "./mo
 const ATTEMPTS = 6;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
-/** For more than this, the turn is better parked than held. */
+/** Longest wait; for more, the turn is better parked than held. */
 const MAX_WAIT_MS = 60_000;
-/** A server that is away is asked again more often, and for so long. */
+/** Limits for a server that is away: it is asked again more often. */
 const MAX_AWAY_DELAY_MS = 3_000;
 const MAX_AWAY_MS = 5 * 60_000;
 
@@ -23,7 +23,7 @@ export interface RetryOptions {
   clock?: Clock;
   /** From 0 to 1. */
   random?: () => number;
-  /** Waited for before the next attempt; a rejection ends the attempts. */
+  /** Awaited before the next attempt; a rejection ends the attempts. */
   beforeRetry?: () => Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function withRetries(provider: ModelProvider, options: RetryOptions = {})
   };
 }
 
-/** Counts the failures of one request and says how long to wait after each. */
+/** Counts the failures of one request and decides the delay after each. */
 class Patience {
   readonly #attempts: number;
   readonly #random: () => number;
@@ -72,7 +72,7 @@ class Patience {
     this.#clock = clock;
   }
 
-  /** Null when it is not to be asked again now. */
+  /** Null when the provider is not to be asked again now. */
   delayAfter(failure: ModelFailure): number | null {
     if (failure.isServerAway) return this.#delayWhileAway(failure);
     this.#awaySince = null;
@@ -84,7 +84,7 @@ class Patience {
 
   #delayWhileAway({ retryAfterMs = 0 }: ModelFailure): number | null {
     const now = this.#clock.now();
-    // The stream before broke because the server went away: that was not the provider's failure.
+    // The stream broke because the server went away: that was not the provider's failure.
     if (this.#awaySince === null && this.#hasJustBroken) this.#failed -= 1;
     this.#awaySince ??= now;
     this.#timesAway += 1;
@@ -94,7 +94,7 @@ class Patience {
   }
 }
 
-/** Hands on all that comes; the failure at its end is returned instead. */
+/** Passes on all events, but returns a failure at the end instead. */
 async function* passOn(
   provider: ModelProvider,
   request: ModelRequest,
@@ -111,7 +111,7 @@ async function* passOn(
   };
 }
 
-/** Null when it is not to be asked again now. */
+/** Null when the provider is not to be asked again now. */
 function delayBefore(failure: ModelFailure, attempt: number, random: () => number): number | null {
   const { retryable, retryAfterMs = 0 } = failure;
   if (!retryable || retryAfterMs > MAX_WAIT_MS) return null;

@@ -1,4 +1,4 @@
-/** A turn for the tests of runtimes: it keeps what the runtime did and can be made to go wrong. */
+/** A turn for the tests of runtimes: it records what the runtime does and can be made to fail. */
 import { createHash } from "node:crypto";
 import type { DeltaPiece, JournalItem } from "#protocol/events.ts";
 import { type Assignment, DEFAULT_TURN_LIMITS, type ExecutorBinding } from "#protocol/frames.ts";
@@ -28,7 +28,7 @@ export class FakeTurn implements Turn {
   readonly assignment: Assignment;
   readonly journaled: readonly JournalItem[];
   readonly log = { info() {}, warn() {}, error() {} };
-  /** Everything in the order in which it happened. */
+  /** Everything that happened, in order. */
   readonly acts: Act[] = [];
   readonly deltas: DeltaPiece[] = [];
   readonly bindings: ExecutorBinding[] = [];
@@ -89,7 +89,7 @@ export class FakeTurn implements Turn {
   signal = this.#abort.signal;
   killed = this.#kill.signal;
 
-  /** What was journaled, with what came with the end. */
+  /** Journaled items, including those that came with the end. */
   get items(): JournalItem[] {
     return this.acts.flatMap((act) => (act.did === "append" ? [act.item] : []));
   }
@@ -104,7 +104,7 @@ export class FakeTurn implements Turn {
     this.#kill.abort(new LeaseLost("gone"));
   }
 
-  /** Lets the runtime work this turn, as a runner would, until it is over or parked. */
+  /** Lets the runtime work on this turn, as a runner would, until it is over or parked. */
   async workOrPark(runtime: Runtime): Promise<TurnEnd> {
     const end = await runtime.runTurn(this);
     for (const item of end.items ?? []) this.acts.push({ did: "append", item });
@@ -117,7 +117,7 @@ export class FakeTurn implements Turn {
     return end;
   }
 
-  /** What whoever watched has seen of an entry. */
+  /** Text of an entry as watchers have seen it. */
   shown(entryId: string): string {
     return this.deltas.flatMap((delta) => (delta.entryId === entryId ? [delta.text] : [])).join("");
   }

@@ -1,4 +1,4 @@
-/** No prompt of an agent or of the system reads like one of the person. */
+/** Prompts of agents and of the system never read like the person's. */
 import { describe, expect, it } from "vitest";
 import { withAuthor } from "./prompt-author.ts";
 

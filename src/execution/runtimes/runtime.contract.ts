@@ -1,6 +1,6 @@
 /**
- * The contract of every runtime. A runtime's test calls `testRuntime` with prompts that trigger
- * each behaviour of the contract, and names what it cannot do and why.
+ * Contract of every runtime. A runtime's test calls `testRuntime` with prompts that trigger each
+ * behaviour of the contract, and names what the runtime cannot do and why.
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { FakeTurn } from "./fake-turn.ts";
@@ -17,7 +17,7 @@ export interface RuntimeCase {
     /** Calls one tool of the server, then answers. */
     tool: string;
   };
-  /** Completes an assignment with what this runtime needs. */
+  /** Completes an assignment with the fields that this runtime needs. */
   assignment?: object;
   skip?: { reason: string; tests: string[] }[];
   timeoutMs?: number;
@@ -158,7 +158,7 @@ export function testRuntime({
       const end = await second.work(runtimeOf());
       expect(end.outcome).toBe("completed");
       const call = first.items[inFlight] as { callId: string };
-      // The server keeps what it has done under a call's id, so it may be asked for that again.
+      // The server keeps a result under its call's id, so it may be asked for it again.
       const asked = second.acts.flatMap((act) => (act.did === "tool" ? [act.callId] : []));
       expect(second.items[0]).toMatchObject({
         type: "post_tool",

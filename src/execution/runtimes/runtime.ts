@@ -33,12 +33,12 @@ import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 
 export { INTERRUPTED } from "#protocol/events.ts";
 
-/** The end of a turn, with the last items of its journal. */
+/** End of a turn, with the last items of its journal. */
 export interface TurnOver extends Settlement {
   items?: JournalItem[];
 }
 
-/** The turn can do nothing for now: it lets go of the runner and is assigned again later. */
+/** The turn can do nothing for now: it releases the runner and is assigned again later. */
 export interface TurnParked {
   outcome: "parked";
   park: Park;
@@ -47,7 +47,7 @@ export interface TurnParked {
 
 export type TurnEnd = TurnOver | TurnParked;
 
-/** By call id, of the calls that asked to be judged. */
+/** Verdicts by call id, for the calls that asked to be judged. */
 export type Verdicts = Readonly<Record<string, Verdict>>;
 
 export interface Blob {
@@ -56,34 +56,34 @@ export interface Blob {
   data: string;
 }
 
-/** What the agent is given to read, besides what it is asked. */
+/** Material that the agent reads besides its prompt. */
 export interface Brief {
-  /** In this order, before anything else it is told. */
+  /** Instructions in this order, before any other part of the context. */
   instructions: { name: string; content: string }[];
-  /** For its workspace, by their path there. */
+  /** Files for the workspace, by their path there. */
   files: { path: string; content: string }[];
-  /** To be run once in a new workspace, before the agent begins. */
+  /** Command to run once in a new workspace, before the agent begins. */
   setup: string | null;
-  /** Author of its commits; null if nobody was named. */
+  /** Author of the agent's commits; null if nobody was named. */
   identity?: GitIdentity | null;
-  /** What it may need to know for this prompt, a line each. */
+  /** Notes that may matter to this prompt, one line each. */
   recall?: string[];
 }
 
-/** Earlier entries of the thread, and what takes the place of those that are no longer given. */
+/** Earlier entries of the thread, and the summary that replaces older ones. */
 export interface History {
   items: HistoryItem[];
-  /** There are older ones. */
+  /** True when there are older entries. */
   more: boolean;
   summary: string | null;
-  /** False: a summary failed lately; undefined: the server does not remember such failures. */
+  /** False after a recent failure; undefined when the server does not remember failures. */
   summaryDue?: boolean | undefined;
 }
 
 export interface ToolAnswer {
   output: unknown;
   error: string | null;
-  /** Nothing more is to be done in this turn. */
+  /** True when the result ends the turn. */
   endsTurn?: boolean;
 }
 
@@ -95,7 +95,7 @@ export interface Turn {
   readonly killed: AbortSignal;
   /** Items that earlier attempts of this turn journaled. */
   readonly journaled: readonly JournalItem[];
-  /** The tools that live on the server, of those this agent has. */
+  /** Server tools that this agent has. */
   readonly serverTools: readonly ToolOffer[];
   /**
    * Resolves when this runner may start another step: at once while its lease is fresh, otherwise
@@ -104,30 +104,34 @@ export interface Turn {
   step(): Promise<void>;
   /** Mints the id of an entry, to be used by its deltas and its journal item. */
   entryId(): string;
-  /** Sends a piece of an entry to whoever watches. Never waits. */
+  /** Sends a piece of an entry to watchers. Never waits. */
   delta(piece: DeltaPiece): void;
-  /** Takes back what was shown of an entry that is not journaled yet: it begins again. */
+  /** Retracts the shown pieces of an entry that is not journaled yet: it begins again. */
   retract(entryId: string): void;
   /** Appends to the session's log; resolves when it is durable. Throws `LeaseLost` if the run is gone. */
   append(...items: JournalItem[]): Promise<Verdicts>;
-  /** Tells the server which agent process serves the session now. */
+  /** Reports the agent process that serves the session now. */
   bind(binding: ExecutorBinding): Promise<void>;
-  /** Calls a tool that lives on the server. The same `callId` is performed at most once. */
+  /** Calls a server tool. The same `callId` is performed at most once. */
   callTool(callId: string, name: string, input: unknown): Promise<ToolAnswer>;
   /** Earlier entries of the thread, newest page first, before `beforeSeq` (or from the end). */
   history(beforeSeq: number | null, limit: number): Promise<History>;
-  /** What the agent is given to read; null when that is nothing. */
+  /** Brief of the agent; null when there is none. */
   brief(): Promise<Brief | null>;
-  /** What it must still know when its history was summed up or is not all given; null: nothing. */
+  /**
+   * State that the agent must still know when its history is summed up or not all given; null for
+   * none.
+   */
   register(): Promise<string | null>;
   /**
-   * What opens the session's repository; null when the organisation does not know it. Refuses when it
-   * is known and cannot be opened. It must reach no sandbox, no file, no journal and no log.
+   * Access to the session's repository; null when the organisation does not know it. Refuses when
+   * the repository is known and cannot be opened. The access must reach no sandbox, no file, no
+   * journal and no log.
    */
   repository(): Promise<RepositoryAccess | null>;
-  /** Keeps something too large for the journal; returns its sha256. */
+  /** Stores something too large for the journal; returns its sha256. */
   keepBlob(blob: Blob): Promise<string>;
-  /** An attachment or a kept blob; null when there is none such. */
+  /** Fetches an attachment or a stored blob; null when there is none. */
   fetchBlob(sha256: string): Promise<Blob | null>;
   readonly log: {
     info(fields: object, text: string): void;
@@ -138,15 +142,15 @@ export interface Turn {
 
 export interface Runtime {
   readonly name: string;
-  /** It begins every turn with `brief` and `history`, so that both should be at hand. */
+  /** Begins every turn with `brief` and `history`, so both should be sent along. */
   readonly readsFirst?: boolean;
-  /** Works one turn to its end. */
+  /** Works on one turn to its end. */
   runTurn(turn: Turn): Promise<TurnEnd>;
-  /** The sessions it keeps something for on this machine. */
+  /** Sessions that it keeps something for on this machine. */
   keeps?(): string[];
   /**
-   * The session rests, or will not come back (`gone`): what it runs is to be ended, what it keeps
-   * brought to safety. Never called while a turn of the session runs here.
+   * Ends the processes of a session that rests, or will not come back (`gone`), and secures its
+   * data. Never called while a turn of the session runs here.
    */
   letGo?(sessionId: string, isGone: boolean): Promise<void>;
   /** Ends everything this runtime still runs. Must leave no process behind. */

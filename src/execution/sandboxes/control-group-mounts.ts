@@ -41,7 +41,7 @@ export function parseMounts(mountinfo: string): Mount[] {
   });
 }
 
-/** Controller to path; version 2 is under the empty name. */
+/** Path by controller; version 2 is under the empty name. */
 export function parsePlaces(cgroup: string): Map<string, string> {
   const places = new Map<string, string>();
   for (const line of cgroup.split("\n")) {
@@ -71,7 +71,7 @@ function findSecond(mounts: readonly Mount[], places: ReadonlyMap<string, string
   const place = places.get("");
   if (!mount || place === undefined) return [];
   const own = folderOf(mount, place);
-  // A group that has processes of its own hands nothing down, unless it is the root. A sibling can
+  // A group that has processes of its own delegates nothing, unless it is the root. A sibling can
   // be made where the folder above may be written, which is so for root and for a delegated tree.
   const folder = [own, dirname(own)].find((candidate) => handsDown(candidate));
   return folder ? [{ folder, controls: WANTED, version: 2 }] : [];

@@ -8,7 +8,7 @@ import { findControlGroups } from "./control-groups.ts";
 const top = mkdtempSync(join(tmpdir(), "muster-groups-"));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
-/** A `/proc` that says that groups are mounted in a folder of ours. */
+/** A `/proc` that reports groups mounted in a folder of ours. */
 function fakeProc(name: string, mounts: string[], places: string[]): string {
   const proc = join(top, name, "proc");
   mkdirSync(join(proc, "self"), { recursive: true });

@@ -1,7 +1,7 @@
 /**
- * The kernel's control groups (both versions), where this process may make some: one group for a
- * sandbox, which carries its limits, and below it one for each command, by which everything the
- * command started is counted, killed and known to be gone.
+ * Control groups of the kernel (both versions), where this process may make some: one group for a
+ * sandbox, which carries its limits, and below it one for each command, which counts, kills and
+ * tracks everything the command started.
  */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -32,7 +32,7 @@ export interface ControlGroups {
 
 const PREFIX = "muster-";
 
-/** Null where none can be made; found out by making one. */
+/** Null where no group can be made; found out by making one. */
 export function findControlGroups(procFolder = "/proc"): ControlGroups | null {
   const branches = findBranches(procFolder);
   const controllers = new Set(branches.flatMap(({ controls }) => controls));
@@ -45,11 +45,11 @@ export function findControlGroups(procFolder = "/proc"): ControlGroups | null {
     for (const { folder } of branches) sweepOld(folder);
     return canJoin(groups) ? groups : null;
   } catch {
-    return null; // Read-only, somebody else's, or controllers that are not handed down.
+    return null; // Read-only, somebody else's, or controllers that are not delegated.
   }
 }
 
-/** To make a group is one right, to move into it another. */
+/** Making a group is one right, moving into it another. */
 function canJoin(groups: ControlGroups): boolean {
   const group = groups.open({ processes: 64, memoryBytes: 64 * 1024 ** 2, fileBytes: 0 });
   const command = group.openCommand();
@@ -92,7 +92,7 @@ function makeLimited({ folder, controls, version }: Branch, limits: SandboxLimit
     tryWrite(join(folder, "memory.swap.max"), "0");
   } else {
     set("memory.limit_in_bytes", limits.memoryBytes);
-    // Memory and swap together; absent where swap is not counted.
+    // Limit of memory and swap together; absent where swap is not counted.
     tryWrite(join(folder, "memory.memsw.limit_in_bytes"), String(limits.memoryBytes));
   }
 }
@@ -131,7 +131,7 @@ function pidsIn(list: string): number[] {
   return tryRead(list).split("\n").filter(Boolean).map(Number);
 }
 
-/** Takes away what a process that was killed has left behind. */
+/** Removes groups that a killed process has left behind. */
 function sweepOld(folder: string): void {
   for (const name of readdirSync(folder)) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
@@ -153,7 +153,7 @@ function removeWithChildren(folder: string): void {
       if (entry.isDirectory()) tryRemove(join(folder, entry.name));
     }
   } catch {
-    // It is gone already.
+    // The group is gone already.
   }
   tryRemove(folder);
 }
@@ -162,7 +162,7 @@ function tryRemove(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Still in use, or gone: the next start sweeps it.
+    // Still in use, or gone: the next start sweeps the group.
   }
 }
 
@@ -187,6 +187,6 @@ function tryKill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // The process has ended already.
   }
 }

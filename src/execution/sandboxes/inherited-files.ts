@@ -1,7 +1,7 @@
 /**
- * Covers open files that this process was itself started with and that every child would inherit:
- * a pipe of whoever started the runner, say. Node marks its own as not to be inherited, but not
- * these. A command then finds `/dev/null` in their place.
+ * Covers open files that this process was itself started with and that every child would inherit,
+ * such as a pipe of the program that started the runner. Node marks its own as not to be inherited,
+ * but not these. A command then finds `/dev/null` in their place.
  */
 import type { StdioOptions } from "node:child_process";
 import { openSync, readdirSync, readFileSync } from "node:fs";
@@ -12,13 +12,13 @@ type Stdio = Extract<StdioOptions, unknown[]>;
 
 let covered: Stdio | undefined;
 
-/** `own` with all others covered. */
+/** Adds covers for all other descriptors to `own`. */
 export function coverInherited(own: Stdio): Stdio {
   covered ??= findCovers();
   return covered.map((entry, fd) => own[fd] ?? entry).concat(own.slice(covered.length));
 }
 
-/** Looked for once: what is opened later is not inherited. */
+/** Looked for once: files opened later are not inherited. */
 function findCovers(): Stdio {
   const inherited = listInherited();
   const none = inherited.length > 0 ? openSync("/dev/null", "r+") : undefined;
@@ -38,6 +38,6 @@ function isInherited(fd: number): boolean {
     const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
     return flags !== undefined && (parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    return false; // It was the one by which the folder was listed.
+    return false; // The descriptor that listed the folder.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The first program of every command: a shell that takes limits upon itself, joins the command's
- * control groups and then becomes the command. A limit that is already tighter stays as it is; a
- * group that cannot be joined ends it, because then the limits would not hold.
+ * The first program of every command: a shell that sets its limits, joins the command's control
+ * groups and then becomes the command. A limit that is already tighter stays as it is; a group that
+ * cannot be joined ends the command, because then the limits would not hold.
  */
 const SCRIPT = `
 ulimit -c 0
@@ -14,12 +14,12 @@ exec "$@"`;
 
 const SHELL = "/bin/sh";
 const OPEN_FILES = 65_536;
-/** The unit of `ulimit -f` in a POSIX shell. */
+/** Unit of `ulimit -f` in a POSIX shell. */
 const BLOCK_BYTES = 512;
 
 export interface Launch {
   fileBytes: number;
-  /** Files of control groups to write oneself into. */
+  /** Files of control groups that the process writes itself into. */
   join: readonly string[];
 }
 

@@ -28,7 +28,7 @@ describe("the sandbox of a machine", () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "muster-machine-"));
     probe = MISSING;
-    // Opens what a local one would, under the other name: only the choice is tried here.
+    // Opens a local sandbox under the other name: only the choice is tested here.
     const bubblewrap: SandboxProvider = {
       kind: "bubblewrap",
       probe: async () => probe,
@@ -66,14 +66,14 @@ describe("the sandbox of a machine", () => {
     running.stdout.resume();
     running.stderr.resume();
     const revoked = sandbox.consent(false);
-    // At once, before anything has been awaited.
+    // Refused at once, before anything has been awaited.
     expect(() => opened.run({ argv: ["true"] })).toThrow(expect.objectContaining(refusesNow));
     expect(provider.isCurrent?.()).toBe(false);
     await revoked;
     expect((await running.ended).exitCode).not.toBe(0);
     await expect(provider.open(spec())).rejects.toMatchObject(refusesNow);
     await sandbox.consent(true);
-    // What was opened before stays closed; it must be opened anew.
+    // A sandbox opened before stays closed; it must be opened anew.
     expect(() => opened.run({ argv: ["true"] })).toThrow(expect.objectContaining(refusesNow));
   });
 

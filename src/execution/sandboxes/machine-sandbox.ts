@@ -1,12 +1,12 @@
 /**
  * The sandbox of this machine. Bubblewrap where it works; without isolation only by the settings, or
- * by a consent that the server told the runner of and may take back at any time.
+ * by a consent that the server sent to the runner and may take back at any time.
  *
  *     none ⇄ local       with the consent
  *     none, local → bubblewrap   as soon as a probe of it passes; for the rest of the process
  *
- * It never goes from bubblewrap to local: commands that were allowed for a sandbox must not be run
- * without one. When it leaves `local`, what runs there is killed and its sandboxes refuse.
+ * The machine never goes from bubblewrap to local: commands allowed for a sandbox must not be run
+ * without one. When it leaves `local`, commands that run there are killed and its sandboxes refuse.
  */
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
@@ -15,7 +15,7 @@ import { SANDBOX_UNAVAILABLE } from "#protocol/reports/sandboxes.ts";
 import type { Sandbox, SandboxProbe, SandboxProvider, SandboxSpec } from "./sandbox.ts";
 
 export interface MachineSandboxOptions {
-  /** By the settings of this machine: no isolation, whatever else there is. */
+  /** Setting of this machine: `local` for no isolation, whatever else works. */
   setting: "bubblewrap" | "local";
   bubblewrap: SandboxProvider;
   local: SandboxProvider;
@@ -31,7 +31,7 @@ export class MachineSandbox {
   #probe: SandboxProbe = { usable: false, why: "The sandbox has not been looked at yet." };
   #probing: Promise<void> | undefined;
   #mode: "none" | "bubblewrap" | "local" = "none";
-  /** Counts changes of the mode: what was opened before one is not used after it. */
+  /** Counts changes of the mode: a sandbox opened before one is not used after it. */
   #epoch = 0;
 
   constructor(options: MachineSandboxOptions) {
@@ -43,7 +43,7 @@ export class MachineSandbox {
     return this.#options.setting === "bubblewrap" && this.#mode !== "bubblewrap";
   }
 
-  /** Looks whether bubblewrap works, by using it. */
+  /** Checks if bubblewrap works, by using it. */
   look(): Promise<void> {
     this.#probing ??= this.#look().finally(() => {
       this.#probing = undefined;
@@ -64,7 +64,7 @@ export class MachineSandbox {
     await this.#settle();
   }
 
-  /** Follows what the server says about the consent. */
+  /** Follows the consent that the server sends. */
   async consent(isConsented: boolean): Promise<void> {
     if (this.#isConsented === isConsented) return;
     this.#isConsented = isConsented;
@@ -90,20 +90,20 @@ export class MachineSandbox {
     const probe = this.#probe;
     if (probe.usable)
       return { kind: this.#options.setting, why: null, fix: null, enforced: { ...probe.enforced } };
-    // The fix stays: the consent is for as long as there is nothing better.
+    // The fix stays: the consent holds for as long as there is nothing better.
     const { why, fix = null } = probe;
     return this.#mode === "local"
       ? { kind: "local", why: null, fix, enforced: {} }
       : { kind: "bubblewrap", why, fix, enforced: {} };
   }
 
-  /** The refusal that `current` throws, if it would. */
+  /** Refusal that `current` would throw; null for none. */
   refusal(): Refusal | null {
     if (this.#mode !== "none" || this.#probe.usable) return null;
     return new Refusal("unavailable", SANDBOX_UNAVAILABLE, this.#probe.why);
   }
 
-  /** The provider to open sandboxes with now. Refuses where there is none. */
+  /** Provider to open sandboxes with now. Refuses where there is none. */
   current(): SandboxProvider {
     const refusal = this.refusal();
     if (refusal) throw refusal;

@@ -1,8 +1,9 @@
 /**
- * Real pipes for what commands write. Node gives its children sockets, and a program that opens
+ * Real pipes for the output of commands. Node gives its children sockets, and a program that opens
  * `/dev/stdout` or `/dev/stderr` by name then fails; scripts do that often. Named pipes are made
- * once for a sandbox and used again; when all are in use, or none can be made, there are sockets.
- * The input stays a socket: opening a named pipe by name waits for a writer, who may have gone.
+ * once for a sandbox and used again; when all are in use, or none can be made, sockets replace
+ * them. The input stays a socket: opening a named pipe by name waits for a writer, who may have
+ * gone.
  */
 import { type ChildProcess, execFile } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
@@ -19,7 +20,7 @@ export interface CommandStreams {
 export interface CommandPipes {
   /** Standard streams of the child, for its first three descriptors. */
   readonly stdio: (number | "pipe")[];
-  /** To be called as soon as the child has been started. */
+  /** Called as soon as the child has been started. */
   attach(child: ChildProcess): CommandStreams;
 }
 
@@ -30,7 +31,7 @@ export interface PipePool {
 const SETS = 4;
 const { O_RDWR, O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 
-/** `folder` must be out of the commands' sight. */
+/** Makes a pool; `folder` must be out of the commands' sight. */
 export async function createPipePool(folder: string): Promise<PipePool> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -48,7 +49,7 @@ export async function createPipePool(folder: string): Promise<PipePool> {
       try {
         return openSet(set, () => free.push(set));
       } catch {
-        return sockets; // A command can take away the rights to its pipe; that one is not used again.
+        return sockets; // A command can remove the rights to its pipe; that pipe is not used again.
       }
     },
   };
@@ -72,7 +73,7 @@ function openSet(files: readonly string[], giveBack: () => void): CommandPipes {
       let open = ends.length;
       const [stdout, stderr] = ends.map(({ ours }) => {
         const socket = new Socket({ fd: ours, readable: true, writable: false });
-        // Used again only when nothing of the last command can be in it.
+        // Used again only when it can hold nothing of the last command.
         socket.once("close", () => {
           open--;
           if (open === 0) giveBack();

@@ -1,4 +1,4 @@
-/** The processes of this machine, read from `/proc`: who started whom, and how much memory they have. */
+/** Processes of this machine, read from `/proc`: their parents, and their memory. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 
 export interface ProcessRow {
@@ -12,12 +12,12 @@ export interface ProcessRow {
 export function readProcess(pid: number): ProcessRow | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name stands in parentheses and may hold anything.
+    // The name is in parentheses and may hold anything.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     const [state = "", parent = "0"] = fields;
     return { pid, parent: Number(parent), state, startedAt: fields[19] ?? "" };
   } catch {
-    return undefined; // It has ended.
+    return undefined; // The process has ended.
   }
 }
 
@@ -41,12 +41,12 @@ function readChildren(): Children {
 
 function descendants(top: number, children: Children): ProcessRow[] {
   const found = [...(children.get(top) ?? [])];
-  // Grows while it is walked.
+  // The list grows while it is walked.
   for (const { pid } of found) found.push(...(children.get(pid) ?? []));
   return found;
 }
 
-/** Bytes of files that were deleted and that a process, or one that descends from it, has still open. */
+/** Bytes of deleted files that a process, or one of its descendants, still has open. */
 export function readDeletedBytes(tops: readonly number[]): Map<number, number> {
   let children: Children;
   try {
@@ -76,11 +76,11 @@ function addDeleted(pid: number, files: Map<string, number>): void {
       files.set(`${dev}:${ino}`, blocks * BLOCK_BYTES);
     }
   } catch {
-    // It has ended, or may not be looked at.
+    // The process has ended, or may not be looked at.
   }
 }
 
-/** A process with all that descends from it. */
+/** Measures a process with all its descendants. */
 export function measureTree(top: number): { processes: number; memoryBytes: number } {
   const found = descendants(top, readChildren());
   return {
@@ -89,12 +89,12 @@ export function measureTree(top: number): { processes: number; memoryBytes: numb
   };
 }
 
-/** What of it is in memory, also when it is shared with others. */
+/** Resident memory of a process, shared memory included. */
 function memoryOf(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");
     return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
   } catch {
-    return 0; // It has ended.
+    return 0; // The process has ended.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The contract of every sandbox. A kind's test calls `testSandbox`, and names what it cannot do and
- * why.
+ * Contract of every sandbox. A kind's test calls `testSandbox`, and names what the kind cannot do
+ * and why.
  */
 import {
   mkdirSync,
@@ -79,7 +79,7 @@ export function testSandbox({ name, create, skip = [] }: SandboxCase): void {
       }
     });
 
-  /** A sleep nobody else sleeps, so that it can be found. */
+  /** A sleep with a unique duration, so that it can be found. */
   const nap = () => `sleep ${1000 + Math.floor(Math.random() * 1e9)}.5`;
   const napping = (words: string) =>
     expect.poll(() => alive(words).length, { timeout: 5000, interval: 10 }).toBeGreaterThan(0);
@@ -165,8 +165,8 @@ export function testSandbox({ name, create, skip = [] }: SandboxCase): void {
 
     rule("has no open file but the three", async () => {
       const { sandbox } = await open();
-      // The fourth is the one by which the folder is listed; what the runner itself was started
-      // with is covered.
+      // The fourth descriptor lists the folder; those that the runner itself was started with are
+      // covered.
       const { stdout } = await sh(
         sandbox,
         "cd /proc/self/fd; for f in *; do readlink -n $f; echo; done",
@@ -190,7 +190,7 @@ export function testSandbox({ name, create, skip = [] }: SandboxCase): void {
     rule("lets programs open what they write to by name", async () => {
       const { sandbox } = await open();
       const script = "cat; echo out > /dev/stdout; echo err | tee /dev/stderr";
-      // Again and again, because pipes are used again.
+      // Repeated, because pipes are used again.
       for (let i = 0; i < 6; i++) {
         const running = sandbox.run({ argv: ["/bin/sh", "-c", script] });
         running.stdin.end(`in ${i}\n`);

@@ -17,7 +17,7 @@ export type SandboxKind = "bubblewrap" | "local";
 export interface SandboxLimits {
   processes: number;
   memoryBytes: number;
-  /** The largest file a command may write. */
+  /** Size of the largest file that a command may write. */
   fileBytes: number;
 }
 
@@ -27,33 +27,36 @@ export const DEFAULT_LIMITS: SandboxLimits = {
   fileBytes: 2 * 1024 ** 3,
 };
 
-/** The mechanism that enforces a limit, in a word for people; null if nothing does. */
+/** Mechanism that enforces a limit, in a word for people; null if nothing does. */
 export type Enforced = Readonly<Record<keyof SandboxLimits, string | null>>;
 
 export interface SandboxSpec {
-  /** On the machine; mounted writable. */
+  /** Folder on the machine; mounted writable. */
   workspaceFolder: string;
   /**
    * `device:inode` of the workspace. A command does not begin when it finds another folder there:
    * somebody may have replaced it after it was checked. Sandboxes that mount nothing cannot tell.
    */
   workspaceIdentity?: string | undefined;
-  /** On the machine; a folder of this session for /tmp and the home, which outlives a command. */
+  /** Folder on the machine for /tmp and the home of this session; it outlives a command. */
   scratchFolder: string;
-  /** More of the machine that a command may read: where it lies, and where it is seen. */
+  /** Further paths that a command may read: the machine's path, and the path inside. */
   readOnly?: readonly { from: string; to: string; identity?: string | undefined }[];
-  /** More that it may write; for the runner's own commands, never for an agent's. */
+  /** Further paths that it may write; for the runner's own commands, never for an agent's. */
   writable?: readonly { from: string; to: string }[];
-  /** The runner's own commands look at a workspace and change nothing in it. */
+  /** True for the runner's own commands, which look at a workspace and change nothing in it. */
   workspaceReadOnly?: boolean;
-  /** Host names that may be reached; `*.example.com` takes any below it. None: no network at all. */
+  /**
+   * Host names that may be reached; `*.example.com` matches any below it. None means no network at
+   * all.
+   */
   allowedHosts: readonly string[];
   limits: SandboxLimits;
 }
 
 export interface SandboxCommand {
   argv: readonly string[];
-  /** As seen inside; the top of the workspace if not said. */
+  /** Working directory as seen inside; the top of the workspace if absent. */
   cwd?: string;
   env?: Readonly<Record<string, string>>;
   /** Kills the whole tree when it aborts. */
@@ -62,20 +65,23 @@ export interface SandboxCommand {
 }
 
 export interface CommandEnd {
-  /** Null when it was ended by a signal. */
+  /** Null when a signal ended the command. */
   exitCode: number | null;
   signal: string | null;
-  /** Set when it did not end by itself: `quota` for a full workspace, `disk` for a full disk. */
+  /**
+   * Set when the command did not end by itself: `quota` for a full workspace, `disk` for a full
+   * disk.
+   */
   killedBy: "timeout" | "abort" | "memory" | "processes" | "quota" | "disk" | null;
   /** Reason that was given for killing it. */
   why?: string;
 }
 
 export interface SandboxProcess {
-  /** All others of the command descend from this process of the machine. */
+  /** Process of the machine that all others of the command descend from. */
   readonly pid?: number | undefined;
   readonly stdin: Writable;
-  /** Must be read, or the command stands still. */
+  /** Output; must be read, or the command stands still. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when the command and all it started are gone. Never rejects. */
@@ -90,7 +96,7 @@ export interface Sandbox {
   readonly workspacePath: string;
   readonly enforced: Enforced;
   run(command: SandboxCommand): SandboxProcess;
-  /** Ends all that still runs in it. */
+  /** Ends all commands that still run in the sandbox. */
   close(): Promise<void>;
 }
 
@@ -104,6 +110,6 @@ export interface SandboxProvider {
   /** Finds out, by trying, if this machine supports the sandbox. Called once at start. */
   probe(): Promise<SandboxProbe>;
   open(spec: SandboxSpec): Promise<Sandbox>;
-  /** False when the machine's sandbox has changed since: what was opened with this refuses. */
+  /** False when the machine's sandbox has changed since: sandboxes opened with this provider refuse. */
   isCurrent?(): boolean;
 }

@@ -1,6 +1,6 @@
 /**
  * Watches one command from its start until nothing of it is left: kills it on abort, on timeout and
- * when it takes too much, and goes on killing until the containment says that all are gone. A
+ * when it takes too much, and goes on killing until the containment reports that all are gone. A
  * command that ended by itself is treated alike, because it may have left a daemon behind.
  */
 import type { ChildProcess } from "node:child_process";
@@ -9,16 +9,19 @@ import type { CommandEnd, SandboxCommand, SandboxProcess } from "./sandbox.ts";
 
 export type KilledBy = NonNullable<CommandEnd["killedBy"]>;
 
-/** What holds a command together, whichever way. */
+/** Mechanism that holds the processes of a command together. */
 export interface Containment {
   /** Sends SIGKILL to everything; called until `isGone`. */
   kill(): void;
   isGone(): boolean;
-  /** Why it was ended from outside of our own doing, such as by the kernel for its memory. */
+  /** Reason of an end that was not our own doing, such as by the kernel for its memory. */
   verdict?(): KilledBy | null;
-  /** Looked at now and then while it runs; an answer kills it. Undefined where limits hold by themselves. */
+  /**
+   * Checked now and then while the command runs; a result kills it. Undefined where limits hold by
+   * themselves.
+   */
   watch?(): KilledBy | null;
-  /** Gives back what it needed, after all are gone. */
+  /** Releases resources, after all processes are gone. */
   release?(): void;
 }
 
@@ -48,7 +51,7 @@ export function supervise(
   }
   if (signal?.aborted) abort();
   else signal?.addEventListener("abort", abort, { once: true });
-  // A command need not read what it is given.
+  // A command need not read its input.
   streams.stdin.on("error", () => undefined);
 
   const ended = exitOf(child).then(async ({ exitCode, exitSignal }): Promise<CommandEnd> => {
@@ -78,11 +81,11 @@ interface Exit {
   exitSignal: string | null;
 }
 
-/** Not `close`: that waits for a reader to have read everything. */
+/** Waits for the exit, not for `close`, which waits for a reader to have read everything. */
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
     child.once("exit", (exitCode, exitSignal) => resolve({ exitCode, exitSignal }));
-    // The program does not exist or may not be run: what a shell says then.
+    // The program does not exist or may not be run: 127 is a shell's code for that.
     child.once("error", () => {
       if (child.pid === undefined) resolve({ exitCode: 127, exitSignal: null });
     });

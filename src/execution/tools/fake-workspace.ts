@@ -15,11 +15,11 @@ import type { RunnerTools, ToolContext, ToolOutcome } from "./tool.ts";
 const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 export interface FakeWorkspace extends Workspace, AsyncDisposable {
-  /** All of it, also what lies beside the workspace. */
+  /** Whole folder, including the parts beside the workspace. */
   readonly machineFolder: string;
 }
 
-/** The kinds of sandbox that work on this machine, the best first. */
+/** Kinds of sandbox that work on this machine, the best first. */
 export async function findSandboxKinds(): Promise<SandboxKind[]> {
   const folder = mkdtempSync(join(tmpdir(), "muster-tools-"));
   const { usable } = await createProvider("bubblewrap", folder).probe();
@@ -32,7 +32,7 @@ function createProvider(kind: SandboxKind, folder: string): SandboxProvider {
   return createBubblewrap({ folder, path: SEARCH_PATH });
 }
 
-/** In the best sandbox there is, if no kind is named. */
+/** Opens a workspace in the best sandbox, if no kind is named. */
 export async function openFakeWorkspace(wanted?: SandboxKind): Promise<FakeWorkspace> {
   const kind = wanted ?? (await findSandboxKinds())[0] ?? "local";
   const machineFolder = realpathSync(mkdtempSync(join(tmpdir(), "muster-tools-")));

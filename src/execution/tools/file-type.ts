@@ -4,7 +4,7 @@
  */
 
 export const MAX_IMAGE_BYTES = 5 * 1024 ** 2;
-/** Enough of the beginning to tell. */
+/** Bytes of the beginning that are enough to tell. */
 export const SNIFF_BYTES = 8192;
 
 const IMAGES: readonly { mediaType: string; is: (bytes: Buffer) => boolean }[] = [
@@ -31,12 +31,12 @@ const OTHERS: readonly [start: string, type: string][] = [
   ["\xfe\xff", "UTF-16 text; convert it with iconv to read it"],
 ];
 
-/** The media type of an image that models can look at, or null. */
+/** Media type of an image that models can look at, or null. */
 export function imageTypeOf(bytes: Buffer): string | null {
   return IMAGES.find(({ is }) => is(bytes))?.mediaType ?? null;
 }
 
-/** In words, when it is not text; null when it seems to be. */
+/** Type in words, when it is not text; null when it seems to be. */
 export function binaryTypeOf(bytes: Buffer): string | null {
   const known = OTHERS.find(([start]) => startsWith(bytes, start));
   if (known) return known[1];

@@ -18,7 +18,7 @@ const LIMIT_MS = 300_000;
 let workspace: FakeWorkspace;
 let call: (name: string, input: unknown) => Promise<ToolOutcome>;
 const tools = createRunnerTools({ webFetch: { timeoutMs: 200 } });
-/** Not bash: whatever it is given is a command, and would be run. */
+/** Without bash, which would run any input as a command. */
 const performed = workspaceTools.filter(({ name }) => tools.get(name) && name !== "bash");
 
 beforeAll(async () => {

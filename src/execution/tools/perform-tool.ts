@@ -1,6 +1,6 @@
 /**
- * What every tool's `perform` has in common: the input gets its type, and what the outside did wrong
- * becomes an error a model can act on. A bug is thrown on.
+ * Shared steps of every tool's `perform`: the input gets its type, and failures of the outside
+ * become errors a model can act on. A bug is thrown on.
  */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
@@ -35,7 +35,7 @@ export function createTool<S extends z.ZodType>(
   };
 }
 
-/** No path, argument or journal takes such text, so a call with it would do something else than it says. */
+/** No path, argument or journal accepts such text, so a call with it would not do what it says. */
 function unusable(path: readonly string[]): string {
   return `${path.join(".")} holds a NUL character or broken Unicode, which cannot be used here. Leave it out; to write such bytes into a file, use printf in bash.`;
 }
@@ -51,7 +51,7 @@ function explain(error: unknown): string {
   throw error;
 }
 
-/** The code of an error of the machine; null for every other error. */
+/** Code of a system error; null for every other error. */
 export function errnoOf(error: unknown): string | null {
   if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return null;
   return typeof error.code === "string" ? error.code : null;

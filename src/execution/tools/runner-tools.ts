@@ -1,4 +1,4 @@
-/** The tools a runner performs, and what they keep for each session. */
+/** Tools that a runner performs, and their state for each session. */
 import { BackgroundProcesses } from "./commands/background-processes.ts";
 import { createBashTool, type WorkingDirectories } from "./commands/bash.ts";
 import { createProcessesTool } from "./commands/processes.ts";

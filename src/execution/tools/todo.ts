@@ -1,4 +1,4 @@
-/** The todo tool: the list is kept by the transcript, so it is only shown again. */
+/** The todo tool: the transcript keeps the list, so the tool only returns it. */
 import { todoInput } from "#protocol/tools.ts";
 import { createTool } from "./perform-tool.ts";
 import type { RunnerTool } from "./tool.ts";

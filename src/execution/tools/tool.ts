@@ -1,7 +1,7 @@
 /**
- * How the runner performs a tool of `protocol/tools.ts`. By the time `perform` is called the call is
- * journaled, allowed and its input valid; what comes back is redacted, shortened, labelled and
- * journaled by the executor, the same way for every tool.
+ * Contract of a tool of `protocol/tools.ts` that the runner performs. By the time `perform` is called
+ * the call is journaled, allowed and its input valid; the executor redacts, shortens, labels and
+ * journals the outcome, the same way for every tool.
  *
  * Rules for an implementation: never throw for what the outside does (a failing command, a missing
  * file, a dead server): that is `error`, a sentence that tells a model what to do next. Keep memory
@@ -12,22 +12,25 @@ import type { RepositoryAddress } from "#protocol/names/repository-address.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
 
 export interface SessionRepository {
-  /** As the session names it. */
+  /** Address as the session names it. */
   address: RepositoryAddress;
-  /** The server lets the session use a folder of this machine. */
+  /** True when the server lets the session use a folder of this machine. */
   mayUsePath: boolean;
-  /** The branch that was asked for; null: the default. */
+  /** Requested branch; null for the default. */
   branch: string | null;
-  /** What opens it; null when nothing is known to. May refuse. */
+  /** Access to the repository; null when none is known. May refuse. */
   access(): Promise<RepositoryAccess | null>;
 }
 
 export interface ToolContext {
   readonly sessionId: string;
   readonly callId: string;
-  /** Where a command runs, as seen inside: what was judged. Null is the top of the workspace. */
+  /**
+   * Working directory of a command, as seen in the sandbox and as judged. Null is the top of the
+   * workspace.
+   */
   readonly cwd: string | null;
-  /** The session's workspace, made when the first tool asks for it. May refuse. */
+  /** Workspace of the session, made when the first tool asks for it. May refuse. */
   workspace(): Promise<Workspace>;
   /** Set for a session that works on a repository. */
   readonly repository?: SessionRepository | undefined;
@@ -40,11 +43,11 @@ export interface ToolOutcome {
   output: string;
   error: string | null;
   exitCode?: number | null;
-  /** Shown to the model besides the text. */
+  /** Images for the model besides the text. */
   images?: { mediaType: string; data: string }[];
-  /** All of the output was longer: the whole of it lies in this file, which the agent can read. */
+  /** File with the whole output, when that was longer; the agent can read it. */
   spilled?: { path: string; bytes: number };
-  /** Nothing more is to be done in this turn. */
+  /** True when the outcome ends the turn. */
   endsTurn?: boolean;
 }
 
@@ -60,11 +63,11 @@ export interface RunnerTools {
    * workspace.
    */
   workingDirectory(sessionId: string): string | null;
-  /** Ends what the session left running in the background, because it goes to sleep. */
+  /** Ends the background processes of a session that goes to sleep. */
   rest(sessionId: string): Promise<void>;
-  /** Processes that `rest` ended and the session's agent was not told of yet. */
+  /** Processes that `rest` ended and that the session's agent was not notified of yet. */
   takeEndedByRest(sessionId: string): readonly { id: string; command: string }[];
-  /** Ends what the session left running in the background, for good. */
+  /** Ends the background processes of a session for good. */
   endSession(sessionId: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -21,11 +21,11 @@ const top = mkdtempSync(join(tmpdir(), "muster-housekeeping-"));
 const started: Workspaces[] = [];
 afterAll(async () => {
   for (const workspaces of started) await workspaces.close();
-  // Some of it may be nested too deep for Node.
+  // Some folders may be nested too deep for Node.
   execFileSync("/bin/rm", ["-rf", top]);
 });
 
-/** Folders in one another, deeper than a path can say; run by Perl, because a shell cannot go there. */
+/** Nested folders, deeper than a path can express; made by Perl, because a shell cannot go there. */
 const DIG = `for (1..30) { mkdir "d" x 200; chdir "d" x 200 or die; } open F, ">f";`;
 function digIn(folder: string): void {
   execFileSync("/usr/bin/perl", ["-e", DIG], { cwd: folder });
@@ -141,11 +141,11 @@ describe("housekeeping of a runner", () => {
     await workspaces.open(wish("ses_2", makeRepository()));
     age(mirrors, 8 * DAY_MS);
     await workspaces.tend();
-    // Both sessions still rest on theirs.
+    // Both sessions still need their mirrors.
     expect(readdirSync(mirrors)).toHaveLength(2);
     await workspaces.remove("ses_1");
     await workspaces.tend();
-    // It can be brought back for a week.
+    // The removed workspace can be brought back for a week.
     expect(readdirSync(mirrors)).toHaveLength(2);
     clock.advance(8 * DAY_MS);
     await workspaces.tend();
@@ -213,7 +213,7 @@ describe("housekeeping of a runner", () => {
     const workspace = await workspaces.open(wish("ses_1"));
     digIn(workspace.folder);
     await workspaces.remove("ses_1");
-    // As a kill in the middle of deleting leaves it.
+    // State after a kill in the middle of deleting.
     mkdirSync(join(removed, "wsp_half"));
     mkdirSync(join(removed, ".deleting-wsp_other"));
     await workspaces.tend();
@@ -249,7 +249,7 @@ describe("housekeeping of a runner", () => {
       await workspaces.hibernate(sessionId);
       records.push(join(folder, "workspaces", workspace.id, "keep.git"));
     }
-    // Its workspace cannot be opened any more.
+    // The workspace cannot be opened any more.
     rmSync(project, { recursive: true });
     await workspaces.tend();
     const [moved = "", other = ""] = records;
@@ -281,7 +281,7 @@ describe("housekeeping of a runner", () => {
     await workspaces.remove("ses_1");
     const restoring = workspaces.restore("ses_1");
     while (!existsSync(join(folder, "workspaces", id))) await Promise.resolve();
-    // Otherwise the mirror that it rests on could be deleted now.
+    // Otherwise the mirror that it needs could be deleted now.
     expect(workspaces.holds("ses_1")).toBe(true);
     expect(await restoring).toBe(true);
   });
@@ -311,14 +311,14 @@ describe("housekeeping of a runner", () => {
     await fill("ses_2");
     await workspaces.hibernate("ses_2");
     clock.advance(2_000);
-    // The removed one makes way for the next.
+    // The removed one makes room for the next.
     disk.totalBytes = 23_000_000;
     await workspaces.open(wish("ses_3"));
     expect(readdirSync(join(folder, "removed"))).toEqual([]);
     clock.advance(2_000);
     disk.totalBytes = 12_000_000;
     await expect(workspaces.open(wish("ses_4"))).rejects.toMatchObject({ code: "workspace_full" });
-    // Another person is not concerned.
+    // Another person is not affected.
     await workspaces.open({ ...wish("ses_5"), ownerId: "usr_2" });
     await workspaces.remove("ses_2");
     clock.advance(2_000);

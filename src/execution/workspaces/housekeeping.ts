@@ -1,6 +1,6 @@
 /**
- * Upkeep of a runner's disk when there is time: deletes what nobody needs, packs records, and
- * measures what it holds, one thing at a time. Called about once a minute.
+ * Maintains a runner's disk when there is time: deletes unneeded files, packs snapshots, and
+ * measures workspaces, one thing at a time. Called about once a minute.
  */
 import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export interface MaintainedWorkspace {
   snapshots: SnapshotStore;
 }
 
-/** The part of it that an open workspace needs. */
+/** The part of housekeeping that an open workspace needs. */
 export type MeterRegistry = Pick<
   Housekeeping,
   "meterOpened" | "meterClosed" | "personLeft" | "mirrorRequested"
@@ -38,14 +38,14 @@ export interface HousekeepingOptions {
   clock: Clock;
   log: Log;
   closing: AbortSignal;
-  /** The queue of each mirror: one that is being written is not deleted. */
+  /** Queue of each mirror: one that is being written is not deleted. */
   inTurn: NamedQueues;
   live(): readonly WorkspaceRecord[];
-  /** The latest first. */
+  /** Removed workspaces, the latest first. */
   removed(): readonly WorkspaceRecord[];
-  /** A workspace that is open, or null. */
+  /** An open workspace, or null. */
   opened(sessionId: string): Promise<MaintainedWorkspace | null>;
-  /** Opens one that is not, and closes it again. */
+  /** Opens a closed workspace, and closes it again. */
   borrow(
     sessionId: string,
     use: (workspace: MaintainedWorkspace, signal: AbortSignal) => Promise<void>,
@@ -54,17 +54,17 @@ export interface HousekeepingOptions {
 
 const REMOVED_KEPT_MS = 7 * 24 * 60 * 60_000;
 const MIRROR_KEPT_MS = 7 * 24 * 60 * 60_000;
-/** When the disk runs full, copies that can be fetched again go earlier. */
+/** Shorter retention while the disk runs full, for copies that can be fetched again. */
 const PRESSED_MIRROR_KEPT_MS = 5 * 60_000;
 const MEASURED_AGAIN_MS = 6 * 60 * 60_000;
 const MIRROR_MEASURED_AGAIN_MS = 60 * 60_000;
-/** Measuring stops for this minute after so long. */
+/** Time after which measuring stops for this round. */
 const MEASURE_FOR_MS = 5_000;
 /** Records that are packed in one round; the others wait for the next. */
 const MAX_PACKED = 4;
-/** A record that could not be packed is left alone for so long. */
+/** Delay before a record that could not be packed is tried again. */
 const PACK_AGAIN_MS = 60 * 60_000;
-/** The sums for each person are worked out no more often than this. */
+/** Time that the sums for each person are cached. */
 const PEOPLE_FOR_MS = 1_000;
 
 interface Measurement {
@@ -74,16 +74,16 @@ interface Measurement {
 
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
-  /** By name of the workspace or mirror. */
+  /** Measurements by name of the workspace or mirror. */
   readonly #measurements = new Map<string, Measurement>();
-  /** Closed records that were found to be packed; they do not change until they are opened. */
+  /** Closed records that are packed; they do not change until they are opened. */
   readonly #packed = new Set<string>();
-  /** As the folder was last listed: each record there is a file to be read. */
+  /** Last listing of the folder: each record there is a file to be read. */
   #removed: readonly WorkspaceRecord[] | undefined;
-  /** Rooms of open workspaces, by id. */
+  /** Meters of open workspaces, by id. */
   readonly #meters = new Map<string, WorkspaceMeter>();
   readonly #unpackableAt = new Map<string, number>();
-  /** Persons by mirror. */
+  /** People who requested a mirror, by mirror. */
   readonly #mirrorRequesters = new Map<string, Set<string>>();
   #sweeping: Promise<void> | undefined;
   #people = { at: Number.NEGATIVE_INFINITY, bytes: new Map<string, number>() };
@@ -110,8 +110,8 @@ export class Housekeeping {
   }
 
   /**
-   * Deletes removed workspaces for good, the oldest first: after 7 days, and earlier while the disk runs
-   * full or their owner's workspaces take up more than one person may have.
+   * Deletes removed workspaces for good, the oldest first: after 7 days, and earlier while the disk
+   * runs full or their owner's workspaces take up more than one person may have.
    */
   sweepRemoved(): Promise<void> {
     this.#sweeping ??= this.#sweep().finally(() => {
@@ -129,7 +129,7 @@ export class Housekeeping {
       const isOld = (removedAt ?? 0) + REMOVED_KEPT_MS <= clock.now();
       if (!isOld && !disk.isPressed && !this.#isOverLimit(ownerId)) continue;
       const [from, to] = [join(removedFolder, id), join(removedFolder, `${DELETING}${id}`)];
-      // It may have been brought back while another was deleted.
+      // The workspace may have been brought back while another was deleted.
       if (!existsSync(from)) continue;
       renameSync(from, to);
       this.#measurements.delete(id);
@@ -141,7 +141,7 @@ export class Housekeeping {
     }
   }
 
-  /** A workspace was removed or brought back. */
+  /** Notes that a workspace was removed or brought back. */
   noteMoved(): void {
     this.#removed = undefined;
     this.#people.at = Number.NEGATIVE_INFINITY;
@@ -174,7 +174,7 @@ export class Housekeeping {
   /** Refuses another workspace to a person whose workspaces already take up all they may. */
   async requireSpace(wanted: Pick<WorkspaceRecord, "id" | "ownerId">): Promise<void> {
     if (this.personLeft(wanted) > 0) return;
-    // Removed ones of the same person go first.
+    // Removed workspaces of the same person are deleted first.
     await this.sweepRemoved();
     if (this.personLeft(wanted) > 0) return;
     throw new Refusal(
@@ -208,14 +208,14 @@ export class Housekeeping {
     return new Map([...held].map(([ownerId, names]) => [ownerId, sum(names)]));
   }
 
-  /** Notes who has a mirror fetched: it may never become the base of a workspace. */
+  /** Notes a person who has a mirror fetched: it may never become the base of a workspace. */
   mirrorRequested(mirror: string, ownerId: string | null): void {
     if (ownerId === null) return;
     const owners = this.#mirrorRequesters.get(mirror) ?? new Set();
     this.#mirrorRequesters.set(mirror, owners.add(ownerId));
   }
 
-  /** All workspaces of a person, also archived and removed ones. */
+  /** Size of all workspaces of a person, also archived and removed ones. */
   #bytesOf(ownerId: string): number {
     const now = this.#options.clock.now();
     if (this.#people.at + PEOPLE_FOR_MS <= now) {
@@ -228,7 +228,7 @@ export class Housekeeping {
     return this.#people.bytes.get(ownerId) ?? 0;
   }
 
-  /** Deletes mirrors that no workspace rests on and that nobody has asked for lately. */
+  /** Deletes mirrors that no workspace needs and that nobody has asked for lately. */
   async pruneMirrors(): Promise<void> {
     const { mirrorsFolder, clock, disk, log } = this.#options;
     const keptMs = disk.isPressed ? PRESSED_MIRROR_KEPT_MS : MIRROR_KEPT_MS;
@@ -271,7 +271,7 @@ export class Housekeeping {
     const ids = new Set(live().map(({ id }) => id));
     for (const id of this.#packed) if (!ids.has(id)) this.#packed.delete(id);
     for (const record of live()) {
-      // A pack needs room for a while.
+      // Packing needs space for a while.
       if (closing.aborted || packed >= MAX_PACKED || disk.isPressed) return;
       const failedAt = this.#unpackableAt.get(record.id) ?? Number.NEGATIVE_INFINITY;
       if (failedAt + PACK_AGAIN_MS > clock.now()) continue;
@@ -279,7 +279,7 @@ export class Housekeeping {
         this.#unpackableAt.delete(record.id);
         if (await this.#packOne(record, join(liveFolder, record.id, "keep.git"))) packed++;
       } catch (error) {
-        // One that cannot be packed must not keep the others from it.
+        // A record that cannot be packed must not block the others.
         packed++;
         this.#unpackableAt.set(record.id, clock.now());
         log.warn({ err: error, workspaceId: record.id }, "a record could not be packed");
@@ -326,7 +326,7 @@ export class Housekeeping {
     return figure !== undefined && figure.at + forMs > this.#options.clock.now();
   }
 
-  /** Nothing changes in it, so the figures that were written down are used where there are some. */
+  /** A closed workspace does not change, so its saved figures are used where there are some. */
   async #measureClosed(id: string, folder: string, forMs: number): Promise<void> {
     if (this.#isFresh(id, forMs)) return;
     const { clock, closing } = this.#options;
@@ -359,7 +359,7 @@ export class Housekeeping {
   }
 }
 
-/** When a mirror was last fetched into; see `clone.ts`. */
+/** Time when a mirror was last fetched into; see `clone.ts`. */
 function usedAt(folder: string): number {
   return statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
 }

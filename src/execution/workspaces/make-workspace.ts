@@ -1,4 +1,4 @@
-/** Creates a new workspace for a session's request. What cannot be finished is removed again. */
+/** Creates a new workspace for a session's request. An unfinished workspace is removed again. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { holdProjectFolder } from "./folders/check-project-folder.ts";
@@ -30,7 +30,7 @@ export interface NewWorkspace {
 }
 
 export interface WorkspacePlan {
-  /** The project's folder. Closed with the workspace, or by `makeWorkspace` if there is to be none. */
+  /** Folder of the project. Closed with the workspace, or by `makeWorkspace` if there is to be none. */
   held: HeldFolder | null;
   repository: UsableRepository | null;
   branch: string | null;
@@ -55,7 +55,7 @@ export async function makeWorkspace(
 
 /**
  * Refuses a folder of this machine that the server did not grant. The runner's own project folder
- * needs no grant: who started the runner named it.
+ * needs no grant: whoever started the runner named it.
  */
 export function requireGranted(
   { projectDir, repository, mayUsePath }: WorkspaceRequest,
@@ -67,7 +67,7 @@ export function requireGranted(
   }
 }
 
-/** Everything that can be refused is refused before anything is made. */
+/** Plans a workspace: every refusal comes before anything is made. */
 export function planWorkspace(
   request: WorkspaceRequest,
   { folderRules }: MakeOptions,

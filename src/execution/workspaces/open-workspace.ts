@@ -25,16 +25,16 @@ export interface OpenOptions extends CloneOptions {
 export interface OpenWorkspace extends Workspace {
   readonly snapshots: SnapshotStore;
   readonly meter: WorkspaceMeter;
-  /** Refuses when its folder was replaced. */
+  /** Refuses when the folder was replaced. */
   check(): void;
   close(): Promise<void>;
 }
 
-/** The end of a turn waits no longer than this for a figure. */
+/** Longest time that the end of a turn waits for a figure. */
 const MEASURE_LIMIT_MS = 1_000;
 const MAX_INSTRUCTION_BYTES = 32 * 1024;
 const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md"];
-/** Read inside, because it may be a link to anywhere. */
+/** Read inside the sandbox, because the file may be a link to anywhere. */
 const READ_INSTRUCTIONS = `for f in ${INSTRUCTION_FILES.join(" ")}; do
   if [ -f "$f" ]; then head -c "$1" "$f"; exit; fi
 done`;
@@ -43,7 +43,10 @@ export function workFolderOf(folder: string, record: Pick<WorkspaceRecord, "proj
   return record.projectDir ?? join(folder, "work");
 }
 
-/** `held` is the project's folder, if it is one; it is closed with the workspace, not before. */
+/**
+ * Opens a workspace; `held` is its project folder, if it has one, which is closed with the
+ * workspace.
+ */
 export async function openWorkspace(
   folder: string,
   record: WorkspaceRecord,
@@ -157,7 +160,7 @@ function repositoryOf(
   };
 }
 
-/** Removes what a runner that was killed while it published left behind. */
+/** Removes files that a runner left which was killed while it published. */
 async function clearPublished(folder: string): Promise<void> {
   for (const name of readdirSync(folder))
     if (name.startsWith(PUBLISH_PREFIX)) await removeTree(join(folder, name));

@@ -1,4 +1,4 @@
-/** Does one thing after the other, whether or not the last one failed. */
+/** Runs one task after the other, whether or not the last one failed. */
 function createQueue() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {
@@ -8,7 +8,7 @@ function createQueue() {
   };
 }
 
-/** A queue with work that can be put off: it is aborted as soon as anything else is asked for. */
+/** A queue with work that can be put off: it is aborted as soon as other work is requested. */
 export function createYieldingQueue() {
   const queue = createQueue();
   let yielding: AbortController | undefined;
@@ -30,9 +30,10 @@ export function createYieldingQueue() {
 }
 
 /**
- * Lines of waiting, one for each name: of one name, one thing after the other, whether or not the last
- * one failed; those of other names go on. Who is stopped while waiting leaves the line at once. Who
- * has begun is waited for, because what it does is to be over when its promise settles.
+ * One queue for each name: tasks of one name run one after the other, whether or not the last one
+ * failed; those of other names run on. A task that is stopped while waiting leaves the queue at
+ * once. A task that has begun is waited for, because its work must be over when its promise
+ * settles.
  */
 export type NamedQueues = <T>(
   name: string,

@@ -11,10 +11,10 @@ const recordSchema = z.object({
   version: z.literal(1),
   id: z.string().regex(/^wsp_[0-9a-z]+$/),
   sessionId: z.string(),
-  /** The person whose session it is; their workspaces share a limit. */
+  /** Owner of the session; their workspaces share a limit. */
   ownerId: z.string().nullable().default(null),
   origin: z.enum(["empty", "folder", "git"]),
-  /** The real path at the beginning; a folder that has since become another is not used. */
+  /** Real path at the beginning; a folder that has since become another is not used. */
   projectDir: z.string().nullable(),
   /** `device:inode` of that folder. */
   folderIdentity: z.string().nullable().default(null),
@@ -27,7 +27,7 @@ const recordSchema = z.object({
 export type WorkspaceRecord = z.infer<typeof recordSchema>;
 
 const FILE = "workspace.json";
-/** Begins the names of folders that are being deleted. A deletion that was cut short is finished later. */
+/** Prefix of folders that are being deleted. An interrupted deletion is finished later. */
 export const DELETING = ".deleting-";
 
 export async function writeRecord(folder: string, record: WorkspaceRecord): Promise<void> {

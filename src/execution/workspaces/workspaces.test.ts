@@ -62,7 +62,7 @@ async function start(
   return { workspaces, folder, clock };
 }
 
-/** As an admin's session asks; `repo` is given as text. */
+/** Request of an admin's session; `repo` is given as text. */
 const wish = ({ repo, ...more }: { repo?: string } & Partial<WorkspaceRequest> = {}) => ({
   sessionId: "ses_1",
   repository: repo === undefined ? null : storedRepositoryAddress(repo),
@@ -277,7 +277,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     expect((await sh(b, "git log --format=%s; cat other.txt")).stdout).toBe(
       "second\nfirst\nother\n",
     );
-    // The source is as it was.
+    // The source is unchanged.
     expect(readdirSync(join(repo, ".git/refs/heads")).sort()).toEqual(["other", "trunk"]);
     await a.mark("one");
     await sh(a, "echo two > a.txt; git commit -qam change; mkdir ignored; echo x > ignored/x");
@@ -407,7 +407,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     await expect(sh(workspace, "echo x > made")).rejects.toMatchObject(refusal);
     await expect(workspace.changes("one")).rejects.toMatchObject(refusal);
     await expect(workspaces.open(wish({ projectDir }))).rejects.toMatchObject(refusal);
-    // It can be put to sleep all the same.
+    // The session can be put to sleep all the same.
     await workspaces.hibernate("ses_1");
     await expect(workspaces.open(wish({ projectDir }))).rejects.toMatchObject(refusal);
     expect(existsSync(join(folder, "made"))).toBe(false);
@@ -565,8 +565,8 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     await workspace.snapshot();
     const keep = join(folder, "workspaces", workspace.id, "keep.git");
     expect(existsSync(keep)).toBe(true);
-    // Of what a command sees, /usr is the machine's and /proc the kernel's: they are large, read-only
-    // and not where workspaces lie. All the rest is looked through.
+    // A command also sees /usr of the machine and /proc of the kernel: they are large, read-only
+    // and hold no workspaces. The search covers all the rest.
     expect(keep).not.toMatch(/^\/(?:usr|proc)\//);
     const look = `[ -e "$1" ] && echo "$1"
       find / \\( -path /usr -o -path /proc \\) -prune -o -name keep.git -print 2>/dev/null`;

@@ -36,7 +36,7 @@ export interface WorkspacesOptions {
   sandboxProvider: SandboxProvider | (() => SandboxProvider);
   limits: SandboxLimits;
   allowedHosts: readonly string[];
-  /** More of the machine that every agent may read, such as a toolchain. */
+  /** Further paths of the machine that every agent may read, such as a toolchain. */
   readOnly?: NonNullable<SandboxSpec["readOnly"]>;
   /** Folders of Muster's own, besides `folder`. */
   protectedFolders?: readonly string[];
@@ -51,7 +51,7 @@ export interface WorkspacesOptions {
   path?: string;
   /** Time limit for a git server's first answer. */
   askTimeoutMs?: number;
-  /** Not said: with the limits that hold where nothing is set. */
+  /** Guard with the default limits if absent. */
   disk?: DiskGuard;
   clock: Clock;
   ids: Ids;
@@ -78,9 +78,9 @@ class RunnerWorkspaces implements Workspaces {
   readonly #closing = new AbortController();
   readonly #open = new Map<string, Promise<OpenWorkspace>>();
   readonly #turns = new Map<string, Promise<void>>();
-  /** Workspaces that the runner has opened for itself; whoever needs one ends that. */
+  /** Workspaces that the runner has opened for itself; a session that needs one aborts that. */
   readonly #borrowed = new Map<string, AbortController>();
-  /** The project folders that sessions have open. */
+  /** Project folders that sessions have open. */
   readonly #claims = new Map<string, string>();
 
   constructor(options: WorkspacesOptions) {
@@ -148,7 +148,7 @@ class RunnerWorkspaces implements Workspaces {
       // A workspace that exists is refused too: an earlier version may have made it.
       requireGranted(request, this.#options.onlyWithin);
       if (request.isFresh) await this.#takeAway(sessionId);
-      // One that was taken away, and whose session is there again, comes back.
+      // A removed workspace whose session is there again comes back.
       else if (!this.#records.has(sessionId)) await this.#bringBack(sessionId);
       await this.#closeStale(sessionId);
       const record = this.#withOwner(sessionId, request.ownerId ?? null);
@@ -159,7 +159,7 @@ class RunnerWorkspaces implements Workspaces {
     });
   }
 
-  /** Workspaces of earlier versions do not say whose they are. */
+  /** Workspaces of earlier versions do not record their owner. */
   #withOwner(sessionId: string, ownerId: string | null): WorkspaceRecord | undefined {
     const record = this.#records.get(sessionId);
     if (!record || record.ownerId !== null || ownerId === null) return record;
@@ -168,7 +168,7 @@ class RunnerWorkspaces implements Workspaces {
     return owned;
   }
 
-  /** One that was opened with a sandbox the machine has no longer is opened anew. */
+  /** Closes a workspace that was opened with a sandbox the machine no longer has. */
   async #closeStale(sessionId: string): Promise<void> {
     const workspace = await this.#open.get(sessionId)?.catch(() => undefined);
     if (!workspace?.isStale()) return;
@@ -257,7 +257,7 @@ class RunnerWorkspaces implements Workspaces {
     if (!record) return;
     const { clock, log } = this.#options;
     try {
-      // One that sleeps is woken, so that its last state is kept like any other's.
+      // A sleeping workspace is opened, so that its last state is kept like any other's.
       await (this.#open.get(sessionId) ?? this.#remember(sessionId, this.#reopen(record)));
       await this.#putToSleep(sessionId);
     } catch (error) {
@@ -279,7 +279,7 @@ class RunnerWorkspaces implements Workspaces {
     const [record] = this.#listRemoved().filter((removed) => removed.sessionId === sessionId);
     if (!record || this.#records.has(sessionId)) return false;
     const live = { ...record, removedAt: null };
-    // Known before it is moved: a mirror that it rests on must not be deleted meanwhile.
+    // Recorded before the move: the mirror that it needs must not be deleted meanwhile.
     this.#records.set(sessionId, live);
     try {
       renameSync(join(this.#removedFolder, record.id), this.#folderOf(record));
@@ -304,7 +304,7 @@ class RunnerWorkspaces implements Workspaces {
     return this.#housekeeping.report();
   }
 
-  /** Opens a workspace that is asleep for the runner itself, and closes it again. */
+  /** Opens a sleeping workspace for the runner itself, and closes it again. */
   #borrow(
     sessionId: string,
     use: (workspace: MaintainedWorkspace, signal: AbortSignal) => Promise<void>,
@@ -398,7 +398,7 @@ class RunnerWorkspaces implements Workspaces {
     this.#claims.set(sessionId, folder);
   }
 
-  /** The latest first. */
+  /** Removed workspaces, the latest first. */
   #listRemoved(): WorkspaceRecord[] {
     const { records } = scanRecords(this.#removedFolder);
     return records.sort((a, b) => (b.removedAt ?? 0) - (a.removedAt ?? 0));

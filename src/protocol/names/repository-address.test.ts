@@ -9,7 +9,7 @@ import {
   storedRepositoryAddress,
 } from "./repository-address.ts";
 
-/** The transport that git itself would use for a text. It dials nothing: none is allowed. */
+/** Transport that git itself would use for a text. Git dials nothing: no transport is allowed. */
 function transportOf(text: string): string {
   const { stderr, status } = spawnSync("git", ["ls-remote", "--", text], {
     cwd: "/",
@@ -98,7 +98,7 @@ describe("addresses of repositories", () => {
     web: /^https?$/,
     ssh: /^ssh$/,
     path: /^file$/,
-    // A runner refuses it before git sees it.
+    // A runner refuses such an address before git sees it.
     unknown: /^/,
   };
 
@@ -116,8 +116,8 @@ describe("addresses of repositories", () => {
       const transport = transportOf(given);
       const reading = readRepositoryAddress(given);
       if (transport === "file" && !reading.problem) {
-        // A repository that git would open here is a path to us too, unless space around it made
-        // git take an address for a folder's name; what we pass on is the address without it.
+        // A repository that git would open here is a path to us too, unless surrounding space made
+        // git take an address for a folder's name; we pass on the address without that space.
         const isTrimmed = given !== given.trim();
         if (!isTrimmed) expect(["path", "unknown"]).toContain(reading.address.kind);
       }

@@ -1,7 +1,7 @@
 /**
- * Addresses of git repositories. A text is parsed once, where it comes in, into a
- * `RepositoryAddress`; that value is stored in its one canonical spelling and sent to runners. Nobody
- * behind the door looks at the text again, so no two parsers can read it differently.
+ * Addresses of git repositories. A text is parsed once, at the boundary, into a
+ * `RepositoryAddress`; that value is stored in its one canonical spelling and sent to runners.
+ * Nothing past the boundary parses the text again, so no two parsers can read it differently.
  */
 import * as z from "zod";
 
@@ -25,7 +25,7 @@ export type RepositoryAddress = z.infer<typeof repositoryAddressSchema>;
 export interface AddressProblem {
   code: "url_invalid" | "url_holds_credentials";
   message: string;
-  /** The text looks like a place on a machine, though it is no address. */
+  /** True when the text looks like a path on a machine, though it is no address. */
   looksLocal: boolean;
 }
 
@@ -34,16 +34,16 @@ export type AddressReading =
   | { problem: AddressProblem };
 
 const MAX_CHARS = 2_000;
-/** `user@host:path`, as ssh is usually written for git, which reads whatever has `://` in it as a URL. */
+/** `user@host:path`, the usual ssh form for git; git reads any text with `://` as a URL. */
 const SCP_LIKE = /^([A-Za-z0-9_.-]+)@([A-Za-z0-9][A-Za-z0-9.-]*):(?!.*:?\/\/)([^\s:][^\s]*)$/;
-/** `owner/name` as GitHub has it, or parts that begin with a letter or a digit; none begins with `-`. */
+/** `owner/name` as on GitHub, or parts that begin with a letter or a digit; no part begins with `-`. */
 const NAME =
   /^(?:[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?\/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}|[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_][A-Za-z0-9._-]*){0,9})$/;
 const CLIMBS = /(?:^|\/)\.{1,2}(?:\/|$)/;
 const LOOKS_LOCAL = /^(?:file:|[a-z]:[\\/]|[/.~\\])/i;
 const UNSEEN = /[\p{Cc}\p{Cf}]/u;
 
-/** Reads what somebody typed. The canonical spelling of every address reads as that same address. */
+/** Parses typed text. The canonical spelling of every address parses to that same address. */
 export function readRepositoryAddress(given: string): AddressReading {
   const text = given.trim();
   const reading = read(text);
@@ -51,13 +51,13 @@ export function readRepositoryAddress(given: string): AddressReading {
   return { problem: { ...reading.problem, looksLocal: LOOKS_LOCAL.test(text) } };
 }
 
-/** Reads a stored address. What an earlier version stored and no runner could use is `unknown`. */
+/** Parses a stored address. An address of an earlier version that no runner could use is `unknown`. */
 export function storedRepositoryAddress(text: string): RepositoryAddress {
   const reading = readRepositoryAddress(text);
   return reading.problem ? { kind: "unknown", text } : reading.address;
 }
 
-/** The canonical spelling, for storing and showing. */
+/** Canonical spelling, for storing and showing. */
 export function addressText(address: RepositoryAddress): string {
   switch (address.kind) {
     case "path":
@@ -77,7 +77,7 @@ function read(text: string): AddressReading {
   if (/^[a-z0-9+.-]+::/i.test(text)) {
     return invalid("Addresses with a helper program (name::…) are not taken. Use https://….");
   }
-  // Programs differ in whether it separates parts. The URL parser makes it a slash for good.
+  // Programs disagree if a backslash separates parts. The URL parser always makes it a slash.
   if (text.includes("\\") && !/^https?:\/\//i.test(text)) {
     return invalid("An address has no \\ in it. Write it with /, or use https://….");
   }
@@ -105,7 +105,7 @@ function readUrl(text: string): AddressReading {
   switch (url.protocol) {
     case "https:":
     case "http:":
-      // A user name alone may be a token, as some hosts take them.
+      // A user name alone may be a token, as some hosts accept them.
       if (url.username || url.password) return holdsCredentials();
       if (plainRepositoryPath(path) === "") {
         return invalid("The address names a host, but no repository on it.");
@@ -131,7 +131,7 @@ function ssh(parts: { url: string; user: string; host: string; path: string }): 
   return { address: { kind: "ssh", ...parts } };
 }
 
-/** As a server reads it. Undefined when a server could read it in several ways. */
+/** Decodes a path as a server does. Undefined when servers could read it in several ways. */
 function decoded(path: string): string | undefined {
   try {
     const text = decodeURIComponent(path);
@@ -147,7 +147,7 @@ function readPath(given: string): AddressReading {
   return invalid("A folder whose name ends in a space cannot be used. Rename it.");
 }
 
-/** Parts of a path, with `.` and `..` worked out. */
+/** Parts of a path, with `.` and `..` resolved. */
 function stepsOf(path: string): string[] {
   const steps: string[] = [];
   for (const part of path.split("/")) {
@@ -157,7 +157,10 @@ function stepsOf(path: string): string[] {
   return steps;
 }
 
-/** A path for comparing: without the dots, spaces and `.git` at its end, which change nothing. */
+/**
+ * Normalises a path for comparing: removes the dots, spaces and `.git` at its end, which change
+ * nothing.
+ */
 export function plainRepositoryPath(path: string): string {
   return stepsOf(path)
     .join("/")

@@ -1,11 +1,14 @@
-/** Files that usually hold secrets, by their names: policy asks before they are touched, searches pass them by. */
+/**
+ * Files that usually hold secrets, by name: policy asks before they are touched, searches skip
+ * them.
+ */
 const SECRET = new RegExp(
   `(?:^|/)(?:${[
     String.raw`\.env(?:~|\.(?!example$|sample$|template$|dist$)[^/]*)?`,
     String.raw`\.envrc`,
     "id_(?:rsa|dsa|ecdsa|ed25519)(?:_[^/]*)?",
     String.raw`[^/]*\.(?:pem|p12|pfx|keystore|jks|kdbx|tfstate)`,
-    // Not `.key` and `.a.key`: those are paths into JSON.
+    // Excludes `.key` and `.a.key`: those are paths into JSON.
     String.raw`[^/.][^/]*\.key`,
     String.raw`\.?(?:git-)?credentials(?:\.[a-z]+)?`,
     String.raw`(?:service[-_]?account|client_secret|application_default_credentials)[^/]*\.json`,

@@ -1,20 +1,23 @@
-/** The ids of sessions that can be known without asking, and what callers may write instead of them. */
+/**
+ * Session ids that can be computed without a query, and the aliases that callers may write for
+ * them.
+ */
 
 export const ORCHESTRATOR = "orchestrator";
 
-/** The same through all its lives. */
+/** Id of a person's orchestrator, the same through all its incarnations. */
 export function orchestratorId(userId: string): string {
   return `${ORCHESTRATOR}:${userId}`;
 }
 
-/** A form in which every life of an orchestrator has an ending of its own. */
+/** Form of the id with a suffix for every incarnation of an orchestrator. */
 const ROTATED = /^orchestrator:(?!org:)([^:]+):.+$/;
 /** `{channel}:{userId}`: a person's conversation in a channel, which is with their orchestrator. */
 const IN_CHANNEL = /^(?:web|cli|api|slack|github|telegram|linear|email):(usr_[^:]+)$/;
 
 /**
- * The id of the session that a caller means. `orchestrator` is their own; nobody's, if they are no
- * person. It says nothing about what they may do with it.
+ * Resolves the session id that a caller means. `orchestrator` is the caller's own; a caller that is
+ * no person has none. Grants no permission.
  */
 export function sessionIdMeant(given: string, userId: string | null): string {
   if (given === ORCHESTRATOR && userId !== null) return orchestratorId(userId);

@@ -11,7 +11,7 @@ it.each([
     "Please look into why the nightly build of the website has…",
   ],
   ["x".repeat(80), `${"x".repeat(60)}…`],
-  // Whole characters, never half of one.
+  // Cuts between whole characters.
   ["🦦".repeat(80), `${"🦦".repeat(60)}…`],
 ])("%j is called %j", (prompt, title) => {
   expect(titleFrom(prompt)).toBe(title);

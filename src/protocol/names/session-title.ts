@@ -1,4 +1,4 @@
-/** A name for a session that was given none: how its first prompt begins. Pure. */
+/** Title for a session without one: the beginning of its first prompt. Pure. */
 const MAX_CHARS = 60;
 
 export function titleFrom(prompt: string): string | undefined {
@@ -11,6 +11,6 @@ export function titleFrom(prompt: string): string | undefined {
   if (chars.length <= MAX_CHARS) return line;
   const cut = chars.slice(0, MAX_CHARS).join("");
   const lastSpace = cut.lastIndexOf(" ");
-  // A word that fills half of it is cut rather than left out.
+  // A last word that fills half of the title is cut rather than left out.
   return `${cut.slice(0, lastSpace > MAX_CHARS / 2 ? lastSpace : undefined)}…`;
 }

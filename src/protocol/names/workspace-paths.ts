@@ -1,8 +1,8 @@
-/** Where a path of an agent lies, by its letters alone. The server and the runner ask the same function. */
+/** Resolves paths of an agent by their text alone. The server and the runner use the same function. */
 
-/** What commands in bubblewrap see as the workspace. */
+/** Path of the workspace for commands in bubblewrap. */
 export const WORKSPACE_PATH = "/workspace";
-/** What they see as their scratch folder. */
+/** Path of the scratch folder for commands in bubblewrap. */
 export const SCRATCH_PATH = "/tmp";
 
 const MAX_DEPTH = 256;

@@ -1,4 +1,4 @@
-/** Notices in words for people: pages and terminals show them alike. Pure, and without Zod. */
+/** Notices in words for people, the same for pages and terminals. Pure, and without Zod. */
 import type { BoardEvent, ChildEvent, Notice, NoticeMessage, NoticeOf } from "./notices.ts";
 
 const EVENT_WORDS: Readonly<Record<Exclude<ChildEvent["type"], "worker.ended">, string>> = {
@@ -15,14 +15,14 @@ const OUTCOME_WORDS: Readonly<Record<string, string>> = {
   aborted: "was stopped",
 };
 
-/** The predicate of a sentence about the child: "finished its turn". */
+/** Predicate of a sentence about the child: "finished its turn". */
 export function childEventWords({ type, payload }: ChildEvent): string {
   if (payload.kind === "plan") return "presents a plan";
   if (type !== "worker.ended") return EVENT_WORDS[type] ?? "has news";
   return OUTCOME_WORDS[payload.outcome ?? ""] ?? "ended its turn";
 }
 
-/** One event that stands for many; null for an event of its own. */
+/** Words for one event that stands for many; null for a single event. */
 export function foldedWords({ payload }: ChildEvent): string | null {
   if (!payload.workers) return null;
   return `${payload.count ?? 0} earlier events of child sessions`;
@@ -36,12 +36,12 @@ const MESSAGE_WORDS: Readonly<Record<NoticeMessage["type"], string>> = {
   approval: "A request",
 };
 
-/** "A question". */
+/** Message type with its article: "A question". */
 export function messageWords({ type }: NoticeMessage): string {
   return MESSAGE_WORDS[type] ?? "A letter";
 }
 
-/** The first line that says something, without the marks of its writing. */
+/** First line with text, without its Markdown marks. */
 export function messageLine({ text }: NoticeMessage): string {
   for (const line of text.split(/[\n\r]/)) {
     const said = line
@@ -64,7 +64,7 @@ const BOARD_WORDS: Readonly<Record<Exclude<BoardEvent["event"], "note">, string>
 export interface TaskNews {
   id: string;
   title: string;
-  /** The predicate of a sentence about the task: "is overdue". */
+  /** Predicate of a sentence about the task: "is overdue". */
   words: string;
 }
 
@@ -81,12 +81,12 @@ const WAIT_ENDED: Readonly<Record<NonNullable<NoticeOf<"children">["waitEnded"]>
   children_gone: "The child sessions that it waited for are gone.",
 };
 
-/** One sentence for a notice of children without any event. */
+/** Sentence for a notice of children without any event. */
 export function waitEndedWords({ waitEnded }: NoticeOf<"children">): string {
   return waitEnded === null ? "News from child sessions" : WAIT_ENDED[waitEnded];
 }
 
-/** Kinds that are shown as news; the rest is shown as the prompt that it is. */
+/** Kinds that are shown as notices; the others are shown as prompts. */
 export type ShownNotice = NoticeOf<"children" | "messages" | "board">;
 
 export function shownNotice(notice: Notice | null): ShownNotice | null {
@@ -96,7 +96,7 @@ export function shownNotice(notice: Notice | null): ShownNotice | null {
   return isShown ? notice : null;
 }
 
-/** All of a notice in one line. */
+/** Renders a notice in one line. */
 export function noticeLine(notice: ShownNotice): string {
   switch (notice.kind) {
     case "children":
@@ -110,7 +110,7 @@ export function noticeLine(notice: ShownNotice): string {
   }
 }
 
-/** A line for each event of children, or the reason why a wait is over. */
+/** Lines for each event of children, or the reason why a wait is over. */
 export function childLines(notice: NoticeOf<"children">, between: string): string[] {
   if (notice.items.length === 0) return [waitEndedWords(notice)];
   return notice.items.map(

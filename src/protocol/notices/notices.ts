@@ -11,15 +11,15 @@ export const WORKER_EVENT_TYPES = [
   "worker.ended",
   /** The child asks a question, or presents a plan, and waits for the answer. */
   "worker.ask_user",
-  /** The model could not be reached, however often it was tried; told instead of the end. */
+  /** The model could not be reached, however often it was tried; sent instead of the end. */
   "worker.auto_retry_failed",
   /** A turn was stopped, or lost with its machine, before it came to an end. */
   "worker.stopped_without_end",
   /** Somebody else archived or ended the child. */
   "worker.deleted",
-  /** Somebody else took the child out of its parent's hands. */
+  /** Somebody else detached the child from its parent. */
   "worker.detached",
-  /** The child said something to its parent while it works on. */
+  /** The child sent its parent a message while it works on. */
   "worker.notified",
 ] as const;
 export type WorkerEventType = (typeof WORKER_EVENT_TYPES)[number];
@@ -35,7 +35,7 @@ export const workerEventPayloadSchema = z
     isCut: z.boolean().exactOptional(),
     /** Characters of the whole text, when only its beginning is given. */
     length: z.number().int().exactOptional(),
-    /** In a list: the route by which a text that is cut can be read whole. */
+    /** In a list: the route that returns the whole of a cut text. */
     readOn: z.string().exactOptional(),
     questions: z.array(z.string()).exactOptional(),
     /** The questions with their options, when one of them has any. */
@@ -43,9 +43,9 @@ export const workerEventPayloadSchema = z
     /** `plan`: the text is a plan that waits for a decision, and `outcome` is that decision. */
     kind: z.literal("plan").exactOptional(),
     summary: z.string().exactOptional(),
-    /** True when the question waits no more: it was answered, or its turn has ended. */
+    /** True when the question is no longer pending: it was answered, or its turn has ended. */
     isClosed: z.boolean().exactOptional(),
-    /** True when the session was removed: it could not be given its workspace. */
+    /** True when the session was removed because its workspace could not be made. */
     isRemoved: z.boolean().exactOptional(),
     gateId: z.string().exactOptional(),
     promptId: z.string().exactOptional(),
@@ -81,7 +81,7 @@ export const MESSAGE_TYPES = [
   "approval",
 ] as const;
 
-/** The sender as the reader knows it. */
+/** Relation of the sender to the reader. */
 export const MESSAGE_RELATIONS = [
   "person",
   "parent",
@@ -102,7 +102,7 @@ const noticeMessageSchema = z.object({
     kind: z.enum(["session", "user"]),
     id: z.string(),
     name: z.string(),
-    /** Of an orchestrator, without the @. */
+    /** Handle of an orchestrator, without the @. */
     handle: z.string().nullable(),
   }),
   relation: z.enum(MESSAGE_RELATIONS),
@@ -125,7 +125,7 @@ const boardEventSchema = z.discriminatedUnion("event", [
     event: z.literal("overdue"),
     task: namedTaskSchema,
     status: z.string(),
-    /** The due time, in the time zone of the board's owner. */
+    /** Due time, in the time zone of the board's owner. */
     due: z.string(),
   }),
   z.object({
@@ -149,7 +149,10 @@ export type BoardEvent = z.infer<typeof boardEventSchema>;
 
 const childrenNoticeSchema = z.object({
   kind: z.literal("children"),
-  /** The reason why a wait of the reader is over, besides the events; null: the events are all. */
+  /**
+   * Reason why a wait of the reader is over, besides the events; null when the events are the
+   * reason.
+   */
   waitEnded: z.enum(["time", "children_gone"]).nullable(),
   items: z.array(childEventSchema),
 });
@@ -160,7 +163,7 @@ const messagesNoticeSchema = z.object({
   from: z.enum(["person", "own", "guest"]),
   /** True when the turn is a guest's: it may look, answer and ask, and nothing else. */
   isGuest: z.boolean(),
-  /** The handle that a guest wrote to. */
+  /** Handle that a guest wrote to. */
   toHandle: z.string().nullable(),
   items: z.array(noticeMessageSchema),
 });
@@ -172,7 +175,7 @@ const boardNoticeSchema = z.object({
   hasMore: z.boolean(),
 });
 
-/** The end of an `async_callback` run, for a parent without an inbox. */
+/** End of an `async_callback` run, for a parent without an inbox. */
 const callbackNoticeSchema = z.object({
   kind: z.literal("callback"),
   childId: z.string(),
@@ -189,7 +192,7 @@ const callNoticeSchema = z.object({
   gateKind: z.enum(["approval", "question", "plan"]),
   tool: z.string(),
   outcome: z.enum(["done", "failed", "refused"]),
-  /** The result, the error, or the reason. */
+  /** Result, error, or reason. */
   text: z.string(),
 });
 

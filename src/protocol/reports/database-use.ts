@@ -1,4 +1,4 @@
-/** The room that the database takes up, as far as the server can tell. */
+/** Disk space of the database, as far as the server can tell. */
 import * as z from "zod";
 
 const bytes = z.number().int().min(0);
@@ -6,13 +6,13 @@ const bytes = z.number().int().min(0);
 export const databaseUseSchema = z
   .object({
     databaseBytes: bytes,
-    /** SQLite's write-ahead log. */
+    /** Size of SQLite's write-ahead log. */
     logBytes: bytes,
-    /** Held on the disk for the time when it is full. */
+    /** Space held in reserve for the time when the disk is full. */
     reserveBytes: bytes,
-    /** Copies that were made before the database was changed for a new version. */
+    /** Copies made before the database was migrated to a new version. */
     backups: z.object({ count: z.number().int(), bytes }),
-    /** Of the disk it lies on; null when that is another machine's. */
+    /** Free space of the database's disk; null when the disk is on another machine. */
     freeBytes: bytes.nullable(),
   })
   .meta({ id: "DatabaseUse" });

@@ -1,4 +1,4 @@
-/** The disk of a runner's machine as it is reported, stored and shown. */
+/** Disk of a runner's machine as reported, stored and shown. */
 import * as z from "zod";
 
 /** Refusal code of a runner whose disk is almost full; a turn waits with it until there is room. */
@@ -12,17 +12,20 @@ const group = z.object({ count: amount, bytes: amount });
 export const diskReportSchema = z.object({
   freeBytes: amount,
   totalBytes: amount,
-  /** Below this nothing that writes is run. */
+  /** Free space below which nothing that writes is run. */
   floorBytes: amount,
   isLow: z.boolean(),
-  /** Less than twice the floor is free: what can be made again is deleted. Older runners do not say. */
+  /**
+   * True with less than twice the floor free: files that can be made again are deleted. Older
+   * runners omit it.
+   */
   isPressed: z.boolean().optional(),
-  /** Files (inodes) that the file system can still make, and has in all; 0: no fixed number. */
+  /** Files (inodes) that the file system can still make, and has in all; 0 for no fixed number. */
   freeFiles: amount.optional(),
   totalFiles: amount.optional(),
-  /** Of each workspace. */
+  /** Quota of each workspace. */
   quota: z.object({ bytes: amount, files: amount }),
-  /** As far as they have been measured. */
+  /** Workspaces measured so far. */
   workspaces: group,
   /** Copies of repositories that clones share. */
   mirrors: group,

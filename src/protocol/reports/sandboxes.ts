@@ -1,8 +1,8 @@
-/** Words about sandboxes that pages and programs share. Nothing here needs a library. */
+/** Words about sandboxes that pages and programs share. Needs no library. */
 
 /**
- * Commands that give a machine a working sandbox. A runner names one and never sends the text: what
- * people copy from a page must not come from somebody else's machine.
+ * Commands that give a machine a working sandbox. A runner names one and never sends the text:
+ * commands that people copy from a page must not come from somebody else's machine.
  */
 export const SANDBOX_FIXES = {
   apt: "sudo apt-get install -y bubblewrap",
@@ -15,15 +15,15 @@ export const SANDBOX_FIXES = {
 } as const;
 export type SandboxFix = keyof typeof SANDBOX_FIXES;
 
-/** Refusal code of a machine that has no sandbox; a turn waits with it until there is one. */
+/** Refusal code of a machine without a sandbox; a turn waits with it until there is one. */
 export const SANDBOX_UNAVAILABLE = "sandbox_unavailable";
 
-/** True where commands are kept apart from the machine. A machine that says nothing is not. */
+/** True for a machine whose sandbox isolates commands. A machine without a report has none. */
 export function isIsolated(report: { kind: string; why: string | null } | null): boolean {
   return report !== null && report.kind === "bubblewrap" && (report.why ?? null) === null;
 }
 
-/** True where commands run with the rights of the runner's own user. */
+/** True for a machine where commands run with the rights of the runner's own user. */
 export function isUnsandboxed(report: { kind: string; why: string | null } | null): boolean {
   return report !== null && report.kind === "local" && (report.why ?? null) === null;
 }

@@ -1,4 +1,4 @@
-/** An assignment: everything that a runner must know to work on a turn. */
+/** Builds an assignment: everything that a runner must know to work on a turn. */
 
 import { tellDecisions } from "#engine/gates/gates.ts";
 import type { PromptRow, RunRow, SessionRow } from "#engine/schema.ts";
@@ -29,7 +29,7 @@ interface Claimed {
   prompt: PromptRow;
   run: RunRow;
   config: TurnConfig;
-  /** The turn has begun before. */
+  /** True when the turn has begun before. */
   resumes: boolean;
 }
 
@@ -84,7 +84,7 @@ async function carriedChanges(
   row: SessionRow,
   { pinned_runner_id, fence }: RunRow,
 ): Promise<Pick<Assignment, "carried">> {
-  // A session that has its files somewhere, or begins its first turn, has left nothing behind.
+  // A session whose files are on a machine, or that begins its first turn, has left nothing behind.
   const isFirst = row.prompts_total <= 1 && fence <= 1;
   if (pinned_runner_id !== null || isFirst) return {};
   const workspace = await findWorkspace(work.tx, row.id);
@@ -99,14 +99,14 @@ function repositoryOf({ repo, may_use_path }: SessionRow) {
   return { repo: isRefused ? null : addressText(repository), repository, mayUsePath };
 }
 
-/** Whether some feature may have something for it to read. */
+/** True when some feature may have a brief for the session. */
 function hasBrief(session: SessionRow): boolean {
   const { persona_slug, repo, kind, supervisor, plan_required } = session;
   const leads = isOrchestrator({ kind }) || supervisor === 1;
   return persona_slug !== null || repo !== null || leads || plan_required === 1;
 }
 
-/** Adds what the turn reads first. It is read while the disk syncs, so nobody waits for it. */
+/** Adds the turn's material, which is read while the disk syncs, so nobody waits for it. */
 export function addMaterial(
   work: Work,
   assignment: Assignment,

@@ -19,13 +19,13 @@ export interface ClaimContext {
   capabilities: RunnerCapabilities;
   free: number;
   config: TurnConfig;
-  /** Runtimes of the runner that are given at once what there is to read. */
+  /** Runtimes of the runner that get their material with the assignment. */
   readers: ReadonlySet<string>;
-  /** Sends a claimed run to the runner. Called when the claim is durable, before anybody hears of it. */
+  /** Sends a claimed run to the runner, once the claim is durable and before it is announced. */
   assign(assignment: Assignment): void;
 }
 
-/** False when it may not be claimed any more. */
+/** Claims a run; false when it may not be claimed any more. */
 export async function claimRun(
   work: Work,
   runId: string,
@@ -68,7 +68,10 @@ export async function claimRun(
   return true;
 }
 
-/** Told to one attempt only: a later one cannot know whether that attempt had begun them. */
+/**
+ * Calls that the paused attempt did not begin. Only the next attempt gets them: a later one cannot
+ * know if that attempt had begun them.
+ */
 function notBegunBy({ pause }: RunRow): string[] | undefined {
   return pause === null ? undefined : (JSON.parse(pause) as { notBegun?: string[] }).notBegun;
 }
@@ -86,7 +89,7 @@ function enterHistory(work: Work, session: SessionWriter, prompt: PromptRow, run
       runId: run.id,
     });
   }
-  // A turn that goes on after a loss or a pause resumes nothing: the session was never at rest.
+  // A turn that continues after a loss or a pause resumes nothing: the session was never at rest.
   if (row.executor_type !== null) row.last_resumed_at = work.now;
   session.record({
     type: "message",
@@ -111,8 +114,8 @@ function bindToRunner(session: SessionWriter, run: RunRow, runner: RunnerRow): v
   row.hostname = runner.hostname;
   row.executor_type = run.runtime;
   row.executor_profile = runner.profile;
-  // A folder that nobody granted is that of the runner which works on the session now: what another
-  // runner called its own must not be opened on this one.
+  // A folder that nobody granted is the folder of the session's present runner: a folder of another
+  // runner must not be opened on this one.
   if (row.repo === null && row.may_use_path === 0) row.project_dir = runner.project_dir;
   Object.assign(row, showMovedRun(row, "pending", "claimed"));
 }

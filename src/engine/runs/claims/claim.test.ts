@@ -1,4 +1,4 @@
-/** What a settlement makes ready, and who gets it. */
+/** Prompts made ready by a settlement, and the runners that get them. */
 import { describe, expect, it } from "vitest";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { FakeClock } from "#base/clock.ts";
@@ -127,7 +127,7 @@ describe("what a settlement makes ready", () => {
     await send(other, "beside");
     await expect.poll(() => assigned().length).toBe(2);
     await send(id, "two");
-    // It came back with fewer places, and this server does not know what it was given elsewhere.
+    // The runner came back with fewer places, and this server does not know of its other runs.
     if (connection.runner) connection.runner.capacity = 1;
     connection.held.clear();
     await settle(assigned().find((one) => one.sessionId === id) as Assignment);

@@ -1,7 +1,6 @@
 /**
- * Claiming: the oldest runs that wait and fit are given to a runner, each with a fresh fence and a
- * lease. Who claims reserves places on the runner first, and each claimed run is assigned to it when
- * the claim is durable.
+ * Claims the oldest waiting runs that fit a runner, each with a fresh fence and a lease. The caller
+ * reserves places on the runner first, and each claimed run is assigned when the claim is durable.
  */
 import type { RunnerRow } from "#engine/schema.ts";
 import { command, type Engine, type Work } from "#engine/work.ts";
@@ -13,7 +12,7 @@ import { fits, type RunnerCapabilities, requirementsOf } from "./fit.ts";
 
 const PAGE = 32;
 const MAX_PAGES = 8;
-/** For so long a run is left to other runners than the one whose lease on it ended. */
+/** Time for which a run is left to other runners than the one that lost it. */
 const LEFT_TO_OTHERS_MS = 10_000;
 
 export function claimRuns(engine: Engine, context: ClaimContext): Promise<void> {
@@ -29,16 +28,16 @@ export function claimRuns(engine: Engine, context: ClaimContext): Promise<void> 
   });
 }
 
-/** Counted in the database, because a runner that comes back may not know of all it has been given. */
+/** Counts in the database, because a runner that comes back may not know of all its runs. */
 async function placesOf(work: Work, runner: RunnerRow, free: number): Promise<number> {
   return Math.min(free, runner.capacity - (await countHeldBy(work.tx, runner.id)));
 }
 
-/** Findings of one search for work, kept from page to page. */
+/** Results of one search for work, kept from page to page. */
 class Search {
   readonly capabilities: RunnerCapabilities;
   readonly seen = new Set<string>();
-  /** Wishes that this runner cannot fulfil; their runs are not looked at again. */
+  /** Requirements that this runner cannot meet; their runs are not looked at again. */
   readonly unfit = new Set<string>();
   /** Runs that this runner has lost, and that another one can take now. */
   readonly leftToOthers = new Set<string>();
@@ -48,7 +47,7 @@ class Search {
     this.capabilities = capabilities;
   }
 
-  /** The other runners that may take work now; read only when it matters. */
+  /** Other runners that may take work now; read only when needed. */
   async others({ tx }: Work): Promise<readonly RunnerRow[]> {
     this.#others ??= (await listRunners(tx, this.capabilities.orgId)).filter(
       ({ id, state, ready }) => id !== this.capabilities.id && state === "online" && ready === 1,
@@ -69,7 +68,7 @@ async function nextFitting(work: Work, search: Search) {
     else if (await isLeftToOthers(work, search, run)) leftToOthers.add(run.id);
     else fitting.push(run);
   }
-  // Nothing new was learnt, so the next page would be the same one.
+  // Nothing new was learnt, so the next page would be the same.
   const hasLearnt = unfit.size + leftToOthers.size > learntBefore;
   return { fitting, exhausted: page.length < PAGE && !hasLearnt };
 }
@@ -82,7 +81,7 @@ async function isLeftToOthers(work: Work, search: Search, run: ReadyRun): Promis
   return others.some((other) => fits(capabilitiesOf(other), requirementsOf(run)));
 }
 
-/** Returns how many. */
+/** Returns the number of claimed runs. */
 async function claimAll(
   work: Work,
   wanted: readonly ReadyRun[],
@@ -98,11 +97,11 @@ async function claimAll(
 }
 
 /**
- * Claims the runs that a settlement has just made ready, such as the turn of a parent that is to hear
- * of it, in the same transaction and for the runner that settles. They need no second commit and no
- * look at the queue. A runner with free places has left nothing waiting that it could take, so nobody
- * is overtaken; one without is given what is oldest, as ever. The sessions of these runs are locked
- * already, because the command has made the runs.
+ * Claims the runs that a settlement has just made ready, such as the turn of a parent that is
+ * notified of it, in the same transaction and for the runner that settles. They need no second
+ * commit and no look at the queue. A runner with free places has left nothing waiting that it could
+ * take, so nobody is overtaken; a runner without any gets the oldest run, as always. The sessions
+ * of these runs are locked already, because the command has made the runs.
  */
 export async function claimFollowUps(work: Work, context: ClaimContext): Promise<void> {
   const { runner, capabilities, free } = context;

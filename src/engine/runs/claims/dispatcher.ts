@@ -101,12 +101,12 @@ export class Dispatcher {
     for (const id of ids) await freeHeldRuns(this.#engine, id, [], () => "runner_revoked");
   }
 
-  /** Before anybody is served: rows of runners that no server has any more say so. */
+  /** Marks runners offline that no server has any more, before anybody is served. */
   setRowsRight(): Promise<void> {
     return this.#presence.setRight();
   }
 
-  /** By the clock: makes up for lost hints and for places that were given up in silence. */
+  /** Makes up, by the clock, for lost hints and for places that were given up without a frame. */
   async sweep(): Promise<void> {
     await this.#confirmPresent();
     await this.#deadServers.look();
@@ -115,7 +115,10 @@ export class Dispatcher {
     this.poke();
   }
 
-  /** A line that is lost while it is being confirmed must not be shown as connected afterwards. */
+  /**
+   * Confirms connected runners. A connection lost meanwhile must not be shown as connected
+   * afterwards.
+   */
   async #confirmPresent(): Promise<void> {
     const before = this.#present();
     await this.#presence.confirm(before);

@@ -1,13 +1,13 @@
-/** Whether a runner can take a run: pure, so that the reasons can be tested and told. */
+/** Decides if a runner can take a run: pure, so that the reasons can be tested and shown. */
 import type { Demands } from "#protocol/runs.ts";
 
 export interface RunnerCapabilities {
   id: string;
   orgId: string;
-  /** `org`, or `user:<id>`: a member's own machine never works for others. */
+  /** `org` or `user:<id>`: a member's own machine never works for others. */
   scope: string;
   hostname: string;
-  /** The folder it was started for; null: it has none of its own. */
+  /** Folder that the runner was started for; null for none. */
   projectDir: string | null;
   profile: string;
   tags: readonly string[];
@@ -22,12 +22,12 @@ export interface RunRequirements {
   pinnedRunnerId: string | null;
 }
 
-/** Demands that hold for every run of a session. */
+/** Requirements of every run of a session. */
 export function sessionDemands({ demands }: { demands: string | null }): Demands {
   return demands === null ? {} : (JSON.parse(demands) as Demands);
 }
 
-/** The requirements of a run as it is stored. */
+/** Requirements of a stored run. */
 export function requirementsOf(run: {
   org_id: string;
   owner_id: string | null;
@@ -59,7 +59,7 @@ export function fits(capabilities: RunnerCapabilities, requirements: RunRequirem
   );
 }
 
-/** Runs with the same key fit the same runners. */
+/** Key of requirements: runs with the same key fit the same runners. */
 export function requirementsKey(requirements: RunRequirements): string {
   const { demands } = requirements;
   return JSON.stringify([

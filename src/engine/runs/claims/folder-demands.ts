@@ -1,4 +1,7 @@
-/** Ties a session that works in a folder to a machine that has it, before it has files of its own there. */
+/**
+ * Ties a session that works in a folder to a machine with that folder, before it has files of its
+ * own there.
+ */
 
 import type { SessionRow } from "#engine/schema.ts";
 import { findSession } from "#engine/sessions/queries.ts";
@@ -9,9 +12,10 @@ import { listRunners } from "../runners/runner-queries.ts";
 import { fits, sessionDemands } from "./fit.ts";
 
 /**
- * Two machines may have different folders of one name. So a worker in its supervisor's folder goes to
- * the supervisor's machine, and a session in a granted folder to a runner that registered it. Without
- * such a runner nothing is demanded: one that registered no folder opens any that was granted.
+ * Requirements of a session in a folder. Two machines may have different folders of one name. So a
+ * worker in its supervisor's folder goes to the supervisor's machine, and a session in a granted
+ * folder to a runner that registered it. Without such a runner nothing is required: a runner that
+ * registered no folder opens any granted one.
  */
 export async function folderDemands(work: Work, row: SessionRow): Promise<Demands> {
   if (row.project_dir === null) return {};

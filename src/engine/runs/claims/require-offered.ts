@@ -1,4 +1,4 @@
-/** Refuses a model or a runtime that nobody has when it is chosen: every turn with it would fail. */
+/** Refuses the choice of a model or a runtime that no runner has: every turn with it would fail. */
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { Principal } from "#engine/requests/principal.ts";
@@ -8,8 +8,8 @@ import { isFindingModels, listModelOffers, listRuntimeNames } from "../runners/r
 const NAMED = 20;
 
 /**
- * While no runner is connected, or one that is has yet to find out its models, nobody knows what there
- * is, and anything may be chosen.
+ * Refuses an unknown model. While no runner is connected, or a connected one has yet to find out
+ * its models, nobody knows them all, and any model may be chosen.
  */
 export async function requireModelOffered(
   reader: Reader,
@@ -33,7 +33,10 @@ export function whyNotOffered(offers: readonly ModelOffer[], model: string): str
   return `No connected runner has the model ${JSON.stringify(model.slice(0, 200))}.${lacking ? ` ${lacking}` : ""} Choose one of these: ${there}; GET /api/models lists them all.`;
 }
 
-/** A runtime of a runner that is away may be chosen: the session waits for the runner. */
+/**
+ * Refuses an unknown runtime. A runtime of a disconnected runner may be chosen: the session waits
+ * for it.
+ */
 export async function requireRuntimeOffered(
   reader: Reader,
   principal: Principal,

@@ -1,6 +1,6 @@
 /**
- * Places of a runner that one search for work may fill. Until the reservation is released, nobody
- * else gives them away.
+ * Places of a runner that one search for work may fill. Until the reservation is released, no other
+ * search fills them.
  */
 
 import type { RunnerRow } from "#engine/schema.ts";
@@ -43,14 +43,15 @@ export class Reservation implements ClaimContext {
   }
 
   assign(assignment: Assignment): void {
-    // A runner counts its lease from the moment it is told; told late, it would count too far.
+    // A runner counts its lease from the moment it gets the assignment; a late one would count too
+    // far.
     const isFresh = this.#now() - this.#madeAt <= EXPIRY_MARGIN_MS;
     const { connection } = this.#holder;
     if (isFresh && !connection.closed) connection.assign(assignment);
     else this.#late.push(assignment);
   }
 
-  /** Gives the places back, and returns the runs that could not be assigned in time. */
+  /** Releases the places, and returns the runs that could not be assigned in time. */
   async release(): Promise<void> {
     const { engine, end } = this.#holder;
     try {

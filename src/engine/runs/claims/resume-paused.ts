@@ -1,4 +1,4 @@
-/** Paused turns whose machine can go on: it has a sandbox now, or room on its disk. */
+/** Resumes paused turns whose machine can continue: it has a sandbox now, or room on its disk. */
 import type { Log } from "#base/log.ts";
 import { eachApart } from "#engine/each-apart.ts";
 import { command, type Engine } from "#engine/work.ts";
@@ -12,8 +12,8 @@ export interface ResumeHost {
 }
 
 /**
- * Puts turns that were paused with this code in line again, instead of at the end of their pause.
- * They may be many, so nobody waits for it; if it fails, each goes on at the end of its pause.
+ * Queues turns that were paused with this code now, instead of at the end of their pause. They may
+ * be many, so nobody waits for it; if it fails, each continues at the end of its pause.
  */
 export function resumeSoon({ engine, log }: ResumeHost, orgId: string, code: string): void {
   resumePaused(engine, orgId, code).catch((error: unknown) =>

@@ -1,4 +1,7 @@
-/** Tells how the runners of an organisation meet a run: who could take it, and whether its holder is away. */
+/**
+ * Matches the runners of an organisation with a run: which could take it, and if its holder is
+ * away.
+ */
 import type { RunRow } from "#engine/schema.ts";
 import type { RunTrouble } from "#engine/sessions/states.ts";
 import { isHeldState } from "#engine/transitions/run-transitions.ts";
@@ -7,9 +10,10 @@ import type { RunnerStanding } from "../runners/runner-capabilities.ts";
 import { fits, requirementsOf } from "./fit.ts";
 
 /**
+ * Match of a run:
  * - `holder_away`: the runner that holds the session's files is not connected;
  * - `none`: no runner is connected;
- * - `unfit`: none of those that are connected can take the run;
+ * - `unfit`: no connected runner can take the run;
  * - `starting`: those that can are still finding out their models;
  * - `low_disk`: those that can have almost no room on their disk;
  * - `fit`: one can take it, as soon as it has a free place.
@@ -30,8 +34,8 @@ export function matchRunners(runners: readonly RunnerStanding[], run: RunRow): R
 }
 
 /**
- * When another runner may take the run, because the one that holds it is away or has not renewed its
- * lease; null when it is here.
+ * Time when another runner may take the run, because its holder is away or has not renewed its
+ * lease; null when the holder is connected.
  */
 export function takeoverAt(
   runners: readonly RunnerStanding[],
@@ -44,7 +48,7 @@ export function takeoverAt(
   return isAway ? lease_until + EXPIRY_MARGIN_MS : null;
 }
 
-/** Null for a run that waits in line or is in the hands of a runner that answers. */
+/** Trouble of a run; null for one that is queued or held by a runner that answers. */
 export function troubleOf(
   runners: readonly RunnerStanding[],
   run: RunRow,
@@ -57,12 +61,12 @@ export function troubleOf(
   return takeoverAt(runners, run, now) === null ? null : "runner_away";
 }
 
-/** False when only the machine with its files may go on, and that is gone: then it waits for it. */
+/** False when only the machine with the files may continue the run, and that machine is gone. */
 function mayBeTaken(runners: readonly RunnerStanding[], run: RunRow): boolean {
   return matchRunners(runners, run) !== "holder_away";
 }
 
-/** A parked run forgets the boot of the runner that gave it back; a lost one keeps it. */
+/** True for a lost run, which keeps the boot of its runner; a parked run forgets it. */
 export function isLost({ state, fence, runner_boot }: RunRow): boolean {
   return state === "pending" && fence > 0 && runner_boot !== null;
 }

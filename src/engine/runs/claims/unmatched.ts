@@ -1,7 +1,7 @@
 /**
- * Ends runs that no runner can take. Work waits without limit for a runner that is busy, and for the
- * machine that holds its files; but when runners are here and none that was seen lately could take it,
- * five minutes are enough.
+ * Ends runs that no runner can take. Work waits without limit for a busy runner, and for the
+ * machine that holds its files; but when runners are connected and none that was seen lately could
+ * take it, five minutes are enough.
  */
 import { eachApart } from "#engine/each-apart.ts";
 import type { RunnerRow } from "#engine/schema.ts";
@@ -18,10 +18,11 @@ import { listWaitingDemands, listWaitingWith, type WaitingDemand } from "./waiti
 export const NO_MATCH_AFTER_MS = 5 * 60_000;
 const BATCH = 200;
 
-/** Returns how many runs were ended. */
+/** Returns the number of ended runs. */
 export async function failUnmatched(engine: Engine, now: number): Promise<number> {
   const before = now - NO_MATCH_AFTER_MS;
-  // Runs with the same demands fit the same runners: each kind is looked at once, however many wait.
+  // Runs with the same requirements fit the same runners: each kind is checked once, however many
+  // wait.
   const demands = await engine.store.read((reader) => listWaitingDemands(reader, before));
   const runners = new Map<string, RunnerRow[]>();
   let failed = 0;
@@ -41,7 +42,7 @@ export async function failUnmatched(engine: Engine, now: number): Promise<number
   return failed;
 }
 
-/** Exported for its test: a table of who is here and who was. */
+/** Exported for its test: a table of connected and earlier runners. */
 export function isUnmatched(
   runners: readonly RunnerRow[],
   demand: Omit<WaitingDemand, "demand_key">,
@@ -50,7 +51,8 @@ export function isUnmatched(
   const isSomeoneHere = runners.some(({ state, ready }) => state === "online" && ready === 1);
   if (!isSomeoneHere) return false;
   const isHope = (runner: RunnerRow) =>
-    // The machine with the session's files may stay away for long: its session waits or is relocated.
+    // The machine with the session's files may stay away for long: its session waits or is
+    // relocated.
     runner.id === demand.pinned_runner_id || wasSeenLately(runner, now);
   return !runners.some(
     (runner) => isHope(runner) && fits(capabilitiesOf(runner), requirementsOf(demand)),

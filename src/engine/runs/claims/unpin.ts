@@ -1,4 +1,7 @@
-/** A machine that will not come back: its sessions go on elsewhere, with what was recorded of their files. */
+/**
+ * Releases the sessions of a machine that will not come back: they continue elsewhere, with the
+ * recorded changes of their files.
+ */
 import { eachApart } from "#engine/each-apart.ts";
 import { command, type Engine } from "#engine/work.ts";
 import { deleteWorkspace, findWorkspace, listHeldWorkspaces } from "#engine/workspaces/queries.ts";
@@ -20,7 +23,7 @@ async function freeOne(engine: Engine, runnerId: string, sessionId: string): Pro
     const workspace = await findWorkspace(work.tx, sessionId);
     if (workspace?.runner_id !== runnerId || workspace.left_at !== null) return;
     if (session) await leaveWorkspace(work, session, workspace);
-    // A folder of that machine is nothing that could be carried over.
+    // A folder of that machine cannot be carried over.
     if (!session || isInFolder(session.row)) await deleteWorkspace(work.tx, sessionId);
   });
 }

@@ -5,7 +5,7 @@ import { LIVE_STATES } from "#engine/transitions/run-transitions.ts";
 
 const prepare = statements<KernelTables>();
 
-/** The live runs of several sessions, by session and age. */
+/** Live runs of several sessions, by session and age. */
 export async function listLiveRunsOf(
   reader: Reader,
   sessionIds: readonly string[],
@@ -20,7 +20,7 @@ export async function listLiveRunsOf(
   return reader.query<RunRow>(query.compile());
 }
 
-/** Demands of runs on a runner; runs with the same key ask for the same. */
+/** Requirements of runs for a runner; runs with the same key have the same. */
 export type WaitingDemand = Pick<
   RunRow,
   "org_id" | "owner_id" | "runtime" | "demands" | "demand_key" | "pinned_runner_id"
@@ -43,7 +43,7 @@ const selectWaitingDemands = prepare<{ before: number }, WaitingDemand>((db, p) 
     .where("ready_at", "<=", p("before"))
     .where("available_at", "<=", p("before")),
 );
-/** The demands of runs that have waited since before this instant. */
+/** Requirements of runs that have waited since before this instant. */
 export function listWaitingDemands(reader: Reader, before: number): Promise<WaitingDemand[]> {
   return reader.all(selectWaitingDemands, { before });
 }
@@ -81,7 +81,7 @@ const selectOverdueStops = prepare<
     .orderBy("stop_by")
     .limit(p("limit")),
 );
-/** Runs that should have ended before this instant, by their own time to wind down. */
+/** Runs that should have ended before this instant, by their own grace time. */
 export function listOverdueStops(
   reader: Reader,
   before: number,

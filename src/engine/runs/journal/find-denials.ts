@@ -1,4 +1,4 @@
-/** Judges calls again that were allowed when they were journaled and are not performed yet. */
+/** Judges calls again that were allowed when journaled and are not performed yet. */
 
 import type { EventRow, RunRow } from "#engine/schema.ts";
 import { findJudgedCalls } from "#engine/tools/queries.ts";
@@ -13,8 +13,8 @@ interface CallData {
 }
 
 /**
- * The calls of a turn that goes on which have no result and are denied by now. They are told as
- * decisions: the runner knows which of them the lost attempt may have begun, and says so of those.
+ * Calls of a resumed turn that have no result and are denied by now. They are sent as decisions:
+ * the runner knows which of them the lost attempt may have begun, and reports those as such.
  */
 export async function findDenials(
   work: Work,
@@ -39,7 +39,7 @@ export async function findDenials(
   return denials;
 }
 
-/** The verdicts on calls that waited for another one and are denied by now, by their ids. */
+/** Verdicts on calls that waited for another one and are denied by now, by call id. */
 export async function recheckCalls(
   work: Work,
   session: SessionWriter,

@@ -71,7 +71,7 @@ export function draftOf(item: JournalItem, verdict?: Verdict): EventDraft {
 
 type UnseenType = "model_call" | "context_summary" | "summary_failed" | "workspace_changed";
 
-/** What is told to watchers but is no part of the transcript. */
+/** Drafts an event that watchers receive but that is no part of the transcript. */
 function unseenDraft(item: Extract<JournalItem, { type: UnseenType }>): EventDraft {
   switch (item.type) {
     case "model_call": {
@@ -119,7 +119,7 @@ interface EventData {
   durationMs?: number | null;
 }
 
-/** The reverse of `draftOf`, for what is part of the transcript. */
+/** Reverse of `draftOf`, for entries of the transcript. */
 export function journalItem(row: EventRow): JournalItem {
   const data = (row.data === null ? {} : JSON.parse(row.data)) as EventData;
   const base = {
@@ -168,7 +168,7 @@ function resultOf(row: EventRow, { callId, images, truncated, endsTurn, duration
     output: parse(row.tool_output),
     error: row.error,
     ...(row.exit_code === null ? {} : { exitCode: row.exit_code }),
-    // A turn that goes on counts what it has worked before.
+    // A resumed turn counts the time it has worked before.
     ...(typeof durationMs === "number" ? { durationMs } : {}),
     ...(images ? { images } : {}),
     ...(truncated ? { truncated } : {}),

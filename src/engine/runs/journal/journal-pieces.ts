@@ -10,7 +10,7 @@ import { JOURNAL_PIECE } from "#protocol/bounds.ts";
 import { cutBySize } from "#protocol/rough-size.ts";
 import { type Batch, type Journaled, journal } from "./journal.ts";
 
-/** `last` writes the piece that may end the turn. */
+/** Writes the pieces in order; `last` writes the piece that may end the turn. */
 export async function journalInPieces(
   engine: Engine,
   policy: ToolPolicy,
@@ -23,7 +23,7 @@ export async function journalInPieces(
   for (const piece of pieces) {
     const done = await journal(engine, policy, piece);
     if (!done.ok) {
-      // A turn that has settled takes no more; whether by this very batch, its last piece says.
+      // A settled turn accepts no more; the last piece tells if this very batch settled it.
       return batch.settle ? last(end) : done;
     }
     if (done.verdicts) verdicts = { ...verdicts, ...done.verdicts };
@@ -34,7 +34,10 @@ export async function journalInPieces(
   return { ...done, verdicts: { ...verdicts, ...done.verdicts } };
 }
 
-/** At least one; what binds goes with the first, what ends the turn with the last. */
+/**
+ * Cuts a batch into at least one piece; bindings go with the first, the end of the turn with the
+ * last.
+ */
 function piecesOf(batch: Batch): Batch[] {
   const { items, bind, settle, park, ...base } = batch;
   const [first = [], ...others] = cutBySize(items, JOURNAL_PIECE);

@@ -1,4 +1,4 @@
-/** Writing to the journal: only under the fence of the attempt that holds the run, and in order. */
+/** Journal writes: only under the fence of the attempt that holds the run, and in order. */
 import { describe, expect, it } from "vitest";
 import { startTestKernel, text } from "#engine/testing/test-kernel.ts";
 import { LEASE_MS } from "#protocol/frames.ts";

@@ -1,7 +1,8 @@
 /**
- * What a runner writes: batches of journal items, and with the last one the settlement of its run,
- * or that it is parked. One fence check covers a batch; items that were appended before are left
- * out, so a batch may be sent again. Calls that ask for it are judged here, in the same transaction.
+ * Journal writes of a runner: batches of items, and with the last one the settlement of its run, or
+ * that the run is parked. One fence check covers a batch; items that were appended before are left
+ * out, so a batch may be sent again. Calls that ask for it are judged here, in the same
+ * transaction.
  */
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -39,7 +40,7 @@ import { parkRun } from "./park.ts";
 import { putOffSummary } from "./put-off-summary.ts";
 
 const COMMAND_TOOL = "bash";
-/** Several times what the limits of a turn let an honest runner write, over all its attempts. */
+/** Several times what the limits of a turn let an honest runner write, over all attempts. */
 const MAX_TURN_ITEMS = 20_000;
 const MAX_TURN_CHARS = 128_000_000;
 
@@ -62,7 +63,7 @@ export type Journaled =
     }
   | { ok: false; code: "stale_fence" | "ordinal_gap" | "run_not_found" };
 
-/** `context`: the runner that may claim what the settlement makes ready. */
+/** Writes a batch; `context` is the runner that may claim what the settlement makes ready. */
 export function journal(
   engine: Engine,
   policy: ToolPolicy,
@@ -87,7 +88,7 @@ export function journal(
   });
 }
 
-/** A turn is read again when it is lost or stopped, so that it may not be endless. */
+/** A lost or stopped turn is read again, so its journal must be bounded. */
 function countSize(run: RunRow, fresh: readonly JournalItem[]): void {
   if (fresh.length === 0) return;
   run.turn_items += fresh.length;
@@ -100,7 +101,7 @@ function countSize(run: RunRow, fresh: readonly JournalItem[]): void {
   );
 }
 
-/** What ends or stops to ask is news to the parent; all the rest need not wait for the parent's lock. */
+/** A parent is notified when a turn ends or stops to ask; other batches need not wait for its lock. */
 function lockFor(work: Work, { session_id: id }: RunRow, { settle: settlement, park }: Batch) {
   return settlement || park ? work.family(id) : work.session(id);
 }
@@ -116,8 +117,8 @@ function hasAskedBeyond(
 }
 
 /**
- * It has asked a model though nothing was left: what it was told when it began holds no more, because
- * a child was given a share meanwhile, or another thread has spent it.
+ * Stops a run that asked a model with nothing left. The budget in its assignment is outdated when a
+ * child was given a share meanwhile, or another thread has spent it.
  */
 async function stopSpending(
   work: Work,
@@ -129,7 +130,7 @@ async function stopSpending(
   await requestStop(work, session, run, "budget", null);
 }
 
-/** Ends the run or parks it, if the batch says so; what became ready is claimed for the context. */
+/** Ends or parks the run, if the batch says so; runs that became ready are claimed for the context. */
 async function end(
   work: Work,
   session: SessionWriter,
@@ -145,13 +146,13 @@ async function end(
   }
 }
 
-/** The answer to a batch that must not be applied; undefined when it may. */
+/** Answer to a batch that must not be applied; undefined when it may. */
 function refuse(run: RunRow, batch: Batch): Journaled | undefined {
   if (run.fence !== batch.fence || run.runner_id !== batch.runnerId) {
     return { ok: false, code: "stale_fence" };
   }
   if (!isHeldState(run.state)) {
-    // A settlement that is sent again finds its run ended under the same fence.
+    // A repeated settlement finds its run ended under the same fence.
     const lastOrdinal = batch.firstOrdinal + batch.items.length - 1;
     const repeated = batch.settle !== undefined && lastOrdinal <= run.journaled;
     return repeated ? { ok: true, lastOrdinal: run.journaled } : { ok: false, code: "stale_fence" };
@@ -166,7 +167,7 @@ interface Writing {
   policy: ToolPolicy;
 }
 
-/** Returns the verdicts on the calls of the batch that asked for one, if any did. */
+/** Returns the verdicts on calls of the batch that asked for one, if any did. */
 async function apply(
   writing: Writing,
   fresh: readonly JournalItem[],
@@ -202,14 +203,14 @@ async function apply(
   return Object.keys(given).length === 0 ? undefined : given;
 }
 
-/** A turn that is cut while the server performs a call does not hear the answer; the log has it. */
+/** A turn that is cut while the server performs a call does not get the result; the log has it. */
 async function withKnownAnswer({ work, run }: Writing, item: JournalItem): Promise<JournalItem> {
   if (item.type !== "post_tool" || item.error !== INTERRUPTED) return item;
   const known = await findKnownAnswer(work.tx, run.prompt_id, cleanText(item.callId));
   return known ? { ...item, output: known.output, error: known.error } : item;
 }
 
-/** The ids of calls the turn has made: a decision belongs to an id, so none may be used twice. */
+/** Ids of the turn's earlier calls: a decision belongs to an id, so none may be used twice. */
 async function callIdsBefore(
   { work, run }: Writing,
   fresh: readonly JournalItem[],
@@ -243,7 +244,7 @@ async function judge(
   return verdict;
 }
 
-/** Notes of a command that may be performed whether it was judged for a machine with a sandbox. */
+/** Adds to the verdict on a command if its machine has a sandbox, for which it was judged. */
 async function withPlace(
   work: Work,
   { runner_id }: RunRow,
@@ -255,7 +256,7 @@ async function withPlace(
   return { ...verdict, sandboxed: await isIsolatedRunner(work.tx, runner_id) };
 }
 
-/** A batch that was stored but whose answer was lost gets the same answer again. */
+/** Verdicts of a batch that was stored but whose answer was lost: it gets the same answer again. */
 async function earlierVerdicts(
   work: Work,
   run: RunRow,
@@ -325,7 +326,7 @@ async function bindExecutor(
   const isMoved =
     given.workspaceId !== undefined &&
     (await keepWorkspace(work, run, cleanText(given.workspaceId)));
-  // A batch that is sent again binds what is bound.
+  // A repeated batch binds what is bound already.
   if (!isMoved && boundTo(row) === before) return;
   session.record({
     type: "run_bound",
@@ -337,8 +338,8 @@ async function bindExecutor(
 }
 
 /**
- * The folder that a runner works in is part of where the session is: later runs go to a runner of that
- * folder. It must be the runner's own as it registered, so that it cannot send the session nowhere.
+ * Keeps the runner's folder as part of the session's place: later runs go to a runner of that
+ * folder. It must be the folder the runner registered, so that it cannot send the session nowhere.
  */
 async function keepProjectDir(
   work: Work,
@@ -376,13 +377,13 @@ async function settle(
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt) throw new Error(`run ${run.id} has no prompt`);
   const { outcome, error, result, usage } = settlement;
-  // A turn that was stopped for its budget ends so, whatever its agent made of the refusals.
+  // A turn that was stopped for its budget fails for it, whatever its agent made of the refusals.
   const isSpent = run.stop_reason === "budget" && outcome !== "completed";
   const isAborted = outcome === "aborted" || outcome === "superseded";
   const cut = isSpent || (run.stop_reason !== null && isAborted);
   await settleRun(work, session, prompt, run, {
     outcome: outcome === "superseded" ? "aborted" : outcome,
-    // Whatever way it came, it is a word that can be shown and told as ours.
+    // The code must be one of ours, however it came, because it is shown as such.
     ...(error ? { error: { ...error, code: errorCodeSchema.parse(error.code) } } : {}),
     ...(result === undefined ? {} : { result }),
     ...(usage && !isCountedByServer(run) ? { usage } : {}),

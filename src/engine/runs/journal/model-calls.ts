@@ -1,7 +1,7 @@
 /**
- * Requests to models that the server counted itself, because they went through its model gateway.
- * For such an attempt the gateway's record is the truth: what the runner reports of the same
- * requests is neither counted nor logged.
+ * Model requests that the server counted itself, because they went through its model gateway. For
+ * such an attempt the gateway's record is the truth: the runner's report of the same requests is
+ * neither counted nor logged.
  */
 import { cleanText } from "#base/text/clean-text.ts";
 import type { RunRow } from "#engine/schema.ts";
@@ -16,14 +16,14 @@ export function isCountedByServer({ metered_fence, fence }: RunRow): boolean {
   return fence > 0 && metered_fence === fence;
 }
 
-/** From now on the server counts what the models of this attempt cost. */
+/** Makes the server count the model cost of this attempt from now on. */
 export async function countByServer(work: Work, run: RunRow): Promise<void> {
   if (isCountedByServer(run)) return;
   run.metered_fence = run.fence;
   await saveRun(work.tx, run);
 }
 
-/** Writes one metered request to the log, the run, the session and all that listen. */
+/** Writes one metered request to the log, the run, the session and all listeners. */
 export async function meterModelCall(
   work: Work,
   session: SessionWriter,
@@ -32,7 +32,7 @@ export async function meterModelCall(
 ): Promise<void> {
   session.record({
     ...draftOf(call),
-    // The server's own word, which may come when the turn has ended: an answer is counted at its end.
+    // Written as the system: the turn may have ended, because an answer is counted at its end.
     role: "system",
     thread: run.thread,
     promptId: run.prompt_id,
@@ -43,10 +43,10 @@ export async function meterModelCall(
   await work.emit({ type: "model_called", session, run, call });
 }
 
-/** Longer words are none of a provider's. */
+/** No provider's stop reason is longer. */
 const MAX_STOP_CHARS = 64;
 
-/** Adds what a request took to its run and session, and notes why the model stopped. */
+/** Adds the cost and time of a request to its run and session, and keeps the model's stop reason. */
 export function countModelCall(session: SessionWriter, run: RunRow, call: ModelCallItem): void {
   run.worked_ms = added(run.worked_ms, call.durationMs);
   run.model_stop = cleanText(call.stopReason).slice(0, MAX_STOP_CHARS);

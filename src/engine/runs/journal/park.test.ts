@@ -1,4 +1,4 @@
-/** Parking: a turn lets go of its runner, and nobody but its next holder may write for it. */
+/** Parking: a turn releases its runner, and only its next holder may write for it. */
 import { describe, expect, it } from "vitest";
 import { asksAboutAll, call, owner, startTestKernel, text } from "#engine/testing/test-kernel.ts";
 

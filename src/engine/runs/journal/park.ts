@@ -1,7 +1,7 @@
 /**
- * Parking: a turn that can do nothing for now lets go of its runner without being over. It waits
- * for a person's decision, or until an instant, and goes on where its journal ends; that it was
- * parked is not held against it as an attempt.
+ * Parking: a turn that can do nothing for now releases its runner without being over. It waits for
+ * a person's decision, or until an instant, and continues where its journal ends; parking does not
+ * count as an attempt.
  */
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -20,20 +20,20 @@ import { gateKindOf } from "#protocol/tools.ts";
 import { saveRunAndLease } from "../queries.ts";
 import { endingOf } from "../request-stop.ts";
 
-/** A pause is never longer; whoever waits for more is asked again. */
+/** Longest pause; a turn that waits longer pauses again. */
 const MAX_PAUSE_MS = 24 * 60 * 60_000;
 
-/** The run must be held, and read under the session's lock. */
+/** Parks a run, which must be held, and read under the session's lock. */
 export async function parkRun(
   work: Work,
   session: SessionWriter,
   run: RunRow,
   park: Park,
 ): Promise<void> {
-  // It was asked to end meanwhile: it does not wait first.
+  // A run that was asked to end meanwhile does not wait first.
   if (run.stop_reason !== null) return endStopped(work, session, run);
   const waits = park.kind === "gate" ? await openGateFor(work, session, run, park.callId) : true;
-  // It got somewhere, so earlier losses are no longer in a row with later ones.
+  // The run made progress, so earlier losses are no longer in a row with later ones.
   if (run.progressed === 1) {
     run.strikes = 0;
     run.blameless = 0;
@@ -105,7 +105,10 @@ async function openGateFor(
   return gate.state === "pending";
 }
 
-/** Whoever decides must see that nothing would keep the command apart, whatever else asks. */
+/**
+ * The person who decides must see that no sandbox would isolate the command, whatever else is
+ * asked.
+ */
 function shownReason(verdict: Verdict | undefined): string | null {
   const reason = verdict?.reason ?? null;
   if (verdict?.sandboxed !== false || reason?.includes("no sandbox")) return reason;
@@ -122,7 +125,7 @@ function dataOf(row: Pick<EventRow, "data">): CallData {
   return JSON.parse(row.data ?? "{}") as CallData;
 }
 
-/** Whatever it has asked besides, it is not for an answer that it waits. */
+/** Shows the prompt as running: whatever else it has asked, it does not wait for an answer. */
 async function showRunning(work: Work, run: RunRow): Promise<void> {
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (prompt?.state !== "gated") return;

@@ -1,8 +1,8 @@
-/** Remembers that a summary of a thread could not be had, so that not every turn asks for it again. */
+/** Remembers a failed summary of a thread, so that not every turn tries it again. */
 import type { Tx } from "#base/store/index.ts";
 import { findThread, saveSummaryRetry } from "#engine/sessions/queries.ts";
 
-/** The pause after the first failure; it doubles with each further one in a row. */
+/** Pause after the first failure; it doubles with each further one in a row. */
 const FIRST_PAUSE_MS = 10 * 60_000;
 const MAX_PAUSE_MS = 24 * 60 * 60_000;
 

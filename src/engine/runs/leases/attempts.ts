@@ -1,13 +1,14 @@
 /**
  * Decides what happens to a run whose attempt was lost. Pure.
  *
- * An attempt that died with its runner and had journaled nothing is a strike; three in a row and the
- * prompt is put aside, because it probably kills whatever takes it. Progress wipes earlier losses.
+ * An attempt that died with its runner and had journaled nothing is a strike; after three in a row
+ * the prompt is put aside, because it probably kills whatever runs it. Progress clears earlier
+ * losses.
  *
- * Losses that say nothing about the prompt are no strikes: the server was restarted, the runner fell
- * silent, never accepted the assignment, or was revoked. They are tried again at growing intervals,
- * so that restarts alone do not end a turn, and are bounded only in case the prompt does take the
- * whole machine down. A run that a draining runner gives back counts for nothing at all.
+ * Losses that say nothing about the prompt are no strikes: the server was restarted, the runner
+ * fell silent, never accepted the assignment, or was revoked. They are tried again at growing
+ * intervals, so that restarts alone do not end a turn, and are bounded only in case the prompt does
+ * take the whole machine down. A run that a draining runner gives back does not count at all.
  */
 export const MAX_STRIKES = 3;
 export const MAX_BLAMELESS = 40;

@@ -1,6 +1,6 @@
 /**
- * Notices servers of the same database that died, by the locks they no longer hold, and takes over:
- * their runners are offline, and runs of runners that ended with them are free at once instead of when
+ * Finds dead servers of the same database by the locks they no longer hold, and takes over: their
+ * runners are offline, and runs of runners that ended with them are free at once instead of when
  * their leases end. Runners that work on without their server keep their runs and come back.
  */
 import { findDeadServers } from "#base/store/index.ts";
@@ -11,23 +11,23 @@ import { freeRunsOfDeadServer } from "./leases.ts";
 
 const LOOK_EVERY_MS = 1_000;
 /**
- * Longer than a lost connection takes to be replaced, and than a server lets pass between two
- * confirmations of its runners (`presence.ts`). A server that lives and is taken for dead all the same
+ * Longer than replacing a lost connection takes, and than a server's interval between two
+ * confirmations of its runners (`presence.ts`). A living server that is taken for dead all the same
  * can write nothing: its fences are stale.
  */
 const DEAD_AFTER_MS = 3_000;
 const MAX_GAP_MS = 5_000;
 
 /** A server without a lock. */
-interface Missing {
+interface MissingServer {
   confirmedAt: number;
-  /** Since when it has had no lock and confirmed nothing, at every look of this server. */
+  /** Start of the time without a lock or a confirmation, at every look of this server. */
   since: number;
 }
 
 export class DeadServers {
   readonly #engine: Engine;
-  #missing = new Map<string, Missing>();
+  #missing = new Map<string, MissingServer>();
   #lookedAt: number | null = null;
 
   constructor(engine: Engine) {
@@ -47,14 +47,15 @@ export class DeadServers {
     });
     // Counted from the answer: while the database was away, nobody could hold a lock.
     const now = instant();
-    // After a gap of its own this server cannot say what was so in between.
+    // After a gap of its own this server cannot tell what happened in between.
     if (this.#lookedAt !== null && now - this.#lookedAt > MAX_GAP_MS) this.#missing.clear();
     this.#lookedAt = now;
     const before = this.#missing;
     this.#missing = new Map(
       missing.map(({ server_id: id, confirmed_at: confirmedAt }) => {
         const known = before.get(id);
-        // A server that confirms runners lives, and only cannot get its lock back: leases tell of the rest.
+        // A server that confirms runners is alive, and only cannot get its lock back: leases cover
+        // the rest.
         const since = known && known.confirmedAt === confirmedAt ? known.since : now;
         return [id, { confirmedAt, since }];
       }),
@@ -68,7 +69,7 @@ export class DeadServers {
     const runners = await store.read((reader) => listRunnersOf(reader, deadId));
     for (const { id, ends_with_server } of runners)
       if (ends_with_server === 1) await freeRunsOfDeadServer(this.#engine, id, deadId);
-    // Last, so that a server that dies here leaves the rest for the next one to find.
+    // Done last, so that a server that dies here leaves the rest for the next one to find.
     await store.transaction((tx) => markAbandoned(tx, deadId));
     this.#missing.delete(deadId);
     for (const { id } of runners) announcer.hint("runners", "runner", id);

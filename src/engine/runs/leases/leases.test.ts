@@ -7,7 +7,7 @@ import type { RunRow } from "#engine/schema.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { findRun, insertRun, renewLease, saveRun } from "../queries.ts";
 
-/** Two commands at once need two connections, so this is told on PostgreSQL. */
+/** Two concurrent commands need two connections, so this is tested on PostgreSQL. */
 describe.skipIf(!postgresUrl)("a lease", () => {
   let database: TestDatabase;
   let store: Store;

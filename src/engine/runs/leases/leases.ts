@@ -16,7 +16,7 @@ export interface RunRef {
   fence: number;
 }
 
-/** Renews what the runner still holds; returns the runs that are no longer its own. */
+/** Renews the leases that the runner still holds; returns the runs that are no longer its own. */
 export function renewLeases(
   engine: Engine,
   runnerId: string,
@@ -24,7 +24,7 @@ export function renewLeases(
 ): Promise<string[]> {
   return engine.store.transaction(async (tx) => {
     const lost: string[] = [];
-    // In the order of their ids, so that two renewals never wait for each other.
+    // Ordered by id, so that two renewals never wait for each other.
     for (const { run, fence } of [...refs].sort((a, b) => (a.run < b.run ? -1 : 1))) {
       const ok = await renewLease(tx, { id: run, fence, runnerId, leaseUntil: tx.now + LEASE_MS });
       if (!ok) lost.push(run);
@@ -33,7 +33,7 @@ export function renewLeases(
   });
 }
 
-/** A draining runner gives a run back unharmed. `begun`: whether it may have done anything. */
+/** Gives back a run of a draining runner unharmed. `begun`: the runner may have done something. */
 export async function releaseRun(
   engine: Engine,
   runnerId: string,
@@ -66,7 +66,7 @@ export async function freeHeldRuns(
   runnerId: string,
   holding: readonly RunRef[],
   reasonFor: (run: RunRow) => LossReason,
-  /** False when the registration has been overtaken: what is held then is not its to judge. */
+  /** False when a later registration has overtaken this one, which then must not judge held runs. */
   isCurrent: () => boolean = () => true,
 ): Promise<void> {
   const held = await engine.store.read((reader) => listHeldBy(reader, runnerId));
@@ -84,8 +84,8 @@ export async function freeHeldRuns(
 }
 
 /**
- * Takes runs away from a runner that ended with its server. Only those that the dead server gave it:
- * the runner may have come back meanwhile, and what it was given since is its own.
+ * Takes runs away from a runner that ended with its server. Only those that the dead server
+ * assigned: the runner may have come back meanwhile, and later runs are its own.
  */
 export async function freeRunsOfDeadServer(
   engine: Engine,
@@ -106,8 +106,8 @@ export async function freeRunsOfDeadServer(
 
 const SWEEP_BATCH = 100;
 /**
- * A lease is taken away this much after its end: a runner counts from the moment it knows of, which
- * may be a little later than the one the server wrote down.
+ * Margin after the end of a lease before it is taken away: a runner counts from the moment it got
+ * the assignment, which may be a little later than the server's own time.
  */
 export const EXPIRY_MARGIN_MS = 2_000;
 
@@ -135,12 +135,12 @@ export async function expireLeases(
   );
 }
 
-/** An honest runner ends a turn by itself when its time to wind down is over; this is for the others. */
+/** An honest runner ends a turn by itself when its grace time is over; this is for the others. */
 const STOP_OVERDUE_MS = 5_000;
 
 /**
- * Ends turns that were told to end and have not, though their runners still renew them: a program that
- * ignores the order, or a runner that never got it, must not hold a session for ever.
+ * Ends turns that were told to end and have not, though their runners still renew them: a program
+ * that ignores the order, or a runner that never got it, must not hold a session for ever.
  */
 export async function endOverdueStops(
   engine: Engine,
@@ -161,7 +161,10 @@ export async function endOverdueStops(
   );
 }
 
-/** The next turn waits for the lease's end: until then the runner may still work in the same files. */
+/**
+ * Delays the next turn until the lease's end: the runner may still work in the same files until
+ * then.
+ */
 async function endOverdueTurn(work: Work, session: SessionWriter, run: RunRow): Promise<void> {
   const leaseEnd = (run.lease_until ?? 0) + EXPIRY_MARGIN_MS;
   await loseRun(work, session, run, "stop_overdue");
@@ -176,7 +179,7 @@ async function endOverdueTurn(work: Work, session: SessionWriter, run: RunRow): 
     });
 }
 
-/** No lease reaches further than one that begins now, unless the clock was moved back. */
+/** No lease ends later than one that begins now, unless the clock was moved back. */
 function lifeOfLeases(now: number): { past: number; future: number } {
   return { past: now - EXPIRY_MARGIN_MS, future: now + LEASE_MS };
 }

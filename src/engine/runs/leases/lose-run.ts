@@ -1,4 +1,7 @@
-/** A run whose runner is gone: it is tried again, or, when that is hopeless, ended with a reason. */
+/**
+ * Handles a run whose runner is gone: it is tried again, or, when that is hopeless, ended with a
+ * reason.
+ */
 import type { RunRow } from "#engine/schema.ts";
 import { findPrompt, savePrompt } from "#engine/sessions/prompts/prompt-queries.ts";
 import { answerOpenCalls } from "#engine/sessions/turns/cut-turn.ts";
@@ -31,7 +34,7 @@ export async function loseRun(
   const prompt = await findPrompt(work.tx, run.prompt_id);
   if (!prompt) throw new Error(`run ${run.id} has no prompt`);
   if (run.stop_reason !== null) {
-    // It was to be ended anyway.
+    // The run was asked to stop before it was lost.
     await answerOpenCalls(work, session, run);
     await settleRun(work, session, prompt, run, endingOf(run.stop_reason, run.stop_by_prompt));
     return;

@@ -1,4 +1,4 @@
-/** Runners that are not ready, fall silent, come back or are revoked, and what becomes of their turns. */
+/** Runners that are not ready, fall silent, come back or are revoked, and the fate of their turns. */
 import { afterEach, describe, expect, it } from "vitest";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { FakeClock } from "#base/clock.ts";
@@ -124,12 +124,12 @@ async function start() {
           ...(settles ? { settle: { outcome: "completed" as const, result: "hi" } } : {}),
         }),
       reportModels: () => send({ op: "models", id: `models ${++asked}`, models: [] }),
-      /** Nothing comes from it any more, and its wire is given up. */
+      /** Simulates silence: the runner sends nothing more, and its wire is given up. */
       async fallSilent() {
         connection.fellSilent();
         await kernel.dispatcher.disconnect(connection);
       },
-      /** Its process died: the system closed its wire. */
+      /** Simulates a dead process, whose wire the system closed. */
       die: () => kernel.dispatcher.disconnect(connection),
     };
   }
@@ -224,7 +224,7 @@ describe("a runner that falls silent", () => {
     await first.fallSilent();
     const other = await connect("b");
     await pass(17);
-    // It comes back as the same process, which no longer works on the run.
+    // The runner comes back as the same process, which no longer works on the run.
     const again = await connect("a");
     await pass(2);
     expect(again.assigned()).toEqual([]);
@@ -305,7 +305,7 @@ describe("an assignment", () => {
     for (let n = 0; n < 3; n++) {
       const runner = await connect(`r${n}`, { acknowledges });
       await expect.poll(() => runner.assigned().length).toBe(1);
-      // A runner of the version before does not confirm anything.
+      // A runner of the previous version confirms nothing.
       if (acknowledges) await runner.accept(runner.assigned()[0] as Assignment);
       await runner.die();
       await pass(20);
@@ -339,7 +339,7 @@ describe("a revoked runner", () => {
           expect.objectContaining({ op: "lost", run, fence: 1, code: "runner_revoked" }),
         );
       }
-      // Whatever it still sends has a stale fence.
+      // Later frames of the revoked runner have a stale fence.
       await revoked.say(assignment, true);
       expect(revoked.frames.at(-1)).toMatchObject({ op: "lost", code: "stale_fence" });
       expect(await receipt(id)).toMatchObject({ outcome: null });

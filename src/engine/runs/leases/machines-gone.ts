@@ -1,7 +1,7 @@
 /**
- * Notices sessions whose turns wait for a machine that has been gone for five minutes. Each says so in
- * its own log, once, and whoever leads it is told; the turn goes on waiting until the machine is back
- * or somebody sends the session elsewhere.
+ * Finds sessions whose turns wait for a machine that has been gone for five minutes. Each gets one
+ * entry in its own log, and its parent is notified; the turn waits on until the machine is back or
+ * somebody relocates the session.
  */
 import { eachApart } from "#engine/each-apart.ts";
 import { command, type Engine, type SessionWriter, type Work } from "#engine/work.ts";

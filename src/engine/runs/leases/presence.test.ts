@@ -1,4 +1,4 @@
-/** Several servers need a database that they share, so this is told on PostgreSQL. */
+/** Several servers need a database that they share, so this is tested on PostgreSQL. */
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
@@ -33,7 +33,10 @@ describe.skipIf(!postgresUrl)("runners of a server that died", () => {
     await database.drop();
   });
 
-  /** `canLock`: false as when PostgreSQL has no connection left for its lock, and the pool has its own. */
+  /**
+   * Starts a server. `canLock: false` simulates PostgreSQL without a connection left for its lock,
+   * while the pool has its own.
+   */
   async function startServer({ canLock = true } = {}): Promise<Kernel> {
     const base = { clock: systemClock, log };
     const store = await openStore({ ...base, url: database.url, onSyncFailure: () => {} });
@@ -87,13 +90,13 @@ describe.skipIf(!postgresUrl)("runners of a server that died", () => {
     return answers;
   }
 
-  /** As when its process is killed: PostgreSQL sees its connections close. */
+  /** Simulates a killed process: PostgreSQL sees its connections close. */
   async function kill(server: Kernel): Promise<void> {
     await server.engine.store.close();
     stores.splice(stores.indexOf(server.engine.store), 1);
   }
 
-  /** A session whose turn the runner of the first server holds. */
+  /** Starts a session whose turn the runner of the first server holds. */
   async function beginTurn(server: Kernel): Promise<string> {
     const { id } = await server.sessions.create(owner, {});
     const request = { content: "go", thread: "main", attachments: [] };
@@ -114,7 +117,7 @@ describe.skipIf(!postgresUrl)("runners of a server that died", () => {
     expect(await connect(first, "boot_1")).toEqual(["registered"]);
     await second.sweeps.tick();
     expect(await state()).toBe("online");
-    // As it would be when nobody had confirmed it for a while.
+    // Simulates a time without confirmations.
     await stores[0]?.transaction((tx) =>
       tx.execute({
         sql: "update runners set last_seen_at = last_seen_at - 60000",
@@ -162,7 +165,7 @@ describe.skipIf(!postgresUrl)("runners of a server that died", () => {
         { interval: 200 },
       )
       .toEqual(["server_died"]);
-    // A runner that works on without its server keeps what it holds until its lease has ended.
+    // A runner that works on without its server keeps its runs until their leases have ended.
     expect(await lossesOf(second, elsewhere)).toEqual([]);
     const run = await second.engine.store.read((reader) =>
       reader.query<{ state: string; lease_until: number }>({
@@ -192,7 +195,7 @@ describe.skipIf(!postgresUrl)("runners of a server that died", () => {
         parameters: [],
       }),
     );
-    // All of them come back, on connections of their own.
+    // All runners come back, on connections of their own.
     await expect
       .poll(async () => {
         const now = (await lockHolders()).filter(
@@ -211,7 +214,7 @@ describe.skipIf(!postgresUrl)("runners of a server that died", () => {
 
   describe("whose lock is held by a connection that was lost without a word", () => {
     const KEY = "7474748";
-    /** Another connection gets the lock of a server, and keeps it as a ghost would. */
+    /** Takes a server's lock on another connection, and keeps it as a ghost would. */
     async function takeLock(server: Kernel): Promise<Client> {
       const ghost = new Client({ connectionString: database.url });
       await ghost.connect();

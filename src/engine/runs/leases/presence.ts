@@ -1,7 +1,7 @@
 /**
- * Keeps the rows of runners true about who is connected. A server that dies cannot mark its runners
- * offline, so each server confirms its own every few seconds, whether they work or not, and marks those
- * offline that nobody has confirmed for a while. At its start it sets right what earlier servers left.
+ * Keeps the rows of runners true about their connections. A server that dies cannot mark its
+ * runners offline, so each server confirms its own every few seconds, busy or not, and marks those
+ * offline that nobody has confirmed for a while. At its start it repairs what earlier servers left.
  */
 import { findDeadServers } from "#base/store/index.ts";
 import type { RunnerRow } from "#engine/schema.ts";
@@ -15,9 +15,9 @@ import {
 } from "../runners/runner-queries.ts";
 import { UNCONFIRMED_AFTER_MS } from "../runners/runners.ts";
 
-/** Other servers take one for dead that has no lock and confirms nothing; see `dead-servers.ts`. */
+/** A server without a lock that confirms nothing is taken for dead by others; see `dead-servers.ts`. */
 const CONFIRM_EVERY_MS = 2_000;
-/** A server that has its database to itself knows who is connected; rows are only for its next start. */
+/** A server that is alone on its database knows its connections; rows are only for its next start. */
 const CONFIRM_ALONE_EVERY_MS = 10_000;
 const UNCONFIRMED_ALONE_AFTER_MS = 30_000;
 
@@ -35,8 +35,8 @@ export class Presence {
   }
 
   /**
-   * Sets the rows right before anybody is served: on SQLite no runner can be connected yet, on
-   * PostgreSQL those of servers that are gone are not. Runs are left to leases and `dead-servers.ts`.
+   * Repairs the rows before anybody is served: on SQLite no runner can be connected yet, on
+   * PostgreSQL those of dead servers are not. Runs are left to leases and `dead-servers.ts`.
    */
   async setRight(): Promise<void> {
     const { store, serverId } = this.#engine;
@@ -52,7 +52,7 @@ export class Presence {
     });
   }
 
-  /** `present`: the runners that are connected to this server. */
+  /** Confirms the runners that are connected to this server. */
   async confirm(present: readonly Present[]): Promise<void> {
     const { store, clock, serverId, announcer } = this.#engine;
     const isAlone = store.dialect === "sqlite";
@@ -61,7 +61,7 @@ export class Presence {
     const now = clock.now();
     if (this.#confirmedAt !== null && Math.abs(now - this.#confirmedAt) < everyMs) return;
     const changed = await store.transaction(async (tx) => {
-      // In the order of their ids, so that two servers never wait for each other.
+      // Ordered by id, so that two servers never wait for each other.
       for (const { runner, state } of [...present].sort(byRunnerId))
         await setRunnerState(tx, {
           id: runner.id,
@@ -71,7 +71,7 @@ export class Presence {
           by: serverId,
           now: tx.now,
         });
-      // Whoever is connected elsewhere is connected to nobody when this server is alone.
+      // A server that is alone knows that runners of other servers are connected to none.
       const left = isAlone ? await markOthersOffline(tx, serverId) : 0;
       return left + (await markUnconfirmed(tx, tx.now - afterMs));
     });

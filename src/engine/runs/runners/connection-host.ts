@@ -7,11 +7,11 @@ import type { ServerFrame } from "#protocol/frames.ts";
 import type { ToolOffer } from "#protocol/tools.ts";
 import type { TurnConfig } from "../claims/assignment.ts";
 
-/** The wire to a runner. */
+/** Wire to a runner. */
 export interface RunnerLink {
   send(frame: ServerFrame): void;
   close(reason: string): void;
-  /** Whether the other end still answers. */
+  /** True while the other end still answers. */
   isAlive(): Promise<boolean>;
   /** True while nothing has come from the runner for longer than it should take. */
   isQuiet?(): boolean;
@@ -29,7 +29,7 @@ export interface ConnectionHost {
   tools: ToolHost;
   policy: ToolPolicy;
   openers: readonly RepositoryOpener[];
-  /** Server tools, as they are offered to a runner. */
+  /** Server tools, as offered to a runner. */
   toolOffers: readonly ToolOffer[];
   config: TurnConfig;
   log: Log;

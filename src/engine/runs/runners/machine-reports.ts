@@ -1,4 +1,7 @@
-/** Reports of a connected runner about its machine: its sandbox and its disk. Turns that waited go on. */
+/**
+ * Reports of a connected runner about its machine: its sandbox and its disk. Turns that waited for
+ * them continue.
+ */
 
 import type { RunnerRow } from "#engine/schema.ts";
 import type { RunnerFrame, RunnerProfile } from "#protocol/frames.ts";
@@ -12,14 +15,14 @@ import { reportSandbox } from "./sandbox-consent.ts";
 
 export class MachineReports {
   readonly #host: Pick<ConnectionHost, "engine" | "log" | "ready">;
-  /** A runner whose disk is almost full is given no work. */
+  /** True for a runner whose disk is almost full, which gets no work. */
   isDiskLow = false;
 
   constructor(host: Pick<ConnectionHost, "engine" | "log" | "ready">) {
     this.#host = host;
   }
 
-  /** Follows a registration, whose reports are stored with the runner's row. */
+  /** Handles a registration, whose reports are stored with the runner's row. */
   registered({ org_id }: RunnerRow, { sandbox, disk }: RunnerProfile): void {
     if (sandbox?.why === null) resumeSoon(this.#host, org_id, SANDBOX_UNAVAILABLE);
     this.isDiskLow = disk?.isLow ?? false;
@@ -37,13 +40,14 @@ export class MachineReports {
   async #reportDisk(runner: RunnerRow, report: DiskReport): Promise<void> {
     const { engine } = this.#host;
     const { id, boot_id: bootId } = runner;
-    // At once, whether or not it can be stored: work must not go to a full disk.
+    // Set at once, even if the report cannot be stored: work must not go to a full disk.
     if (report.isLow) this.isDiskLow = true;
     await engine.store.transaction((tx) =>
       setRunnerDisk(tx, { id, bootId, disk: storedDisk(report, tx.now) }),
     );
     engine.announcer.hint("runners", "runner", id);
-    // Only now: a report that could not be stored is sent again, and must still find it low.
+    // Cleared only now: a report that could not be stored is sent again, and must still find it
+    // low.
     const wasLow = this.isDiskLow;
     this.isDiskLow = report.isLow;
     if (!wasLow || report.isLow) return;

@@ -1,4 +1,4 @@
-/** What a runner is given to read together with a turn, and to whom it is not given. */
+/** Material sent to a runner together with a turn, and runners that must not get it. */
 import { describe, expect, it } from "vitest";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { FakeClock } from "#base/clock.ts";

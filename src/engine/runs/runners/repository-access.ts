@@ -1,7 +1,7 @@
 /**
- * Gives the runner that holds a run what opens its session's repository. Who asks is looked up in
- * the rows, not in what a connection remembers: what is given here is a secret, and it must not go
- * to a machine that has lost the run.
+ * Gives the runner that holds a run access to its session's repository. The holder is looked up in
+ * the rows, not in the memory of a connection: the access is a secret, and must not go to a machine
+ * that has lost the run.
  */
 
 import type { RepositoryOpener } from "#engine/feature.ts";

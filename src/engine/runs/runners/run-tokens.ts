@@ -1,7 +1,7 @@
 /**
- * Run tokens: what an agent program shows to be known as the session it works for. A token names a
- * run and its fence and is signed; it is good as long as that attempt holds the run, so it needs no
- * row, and ends with the attempt wherever it was copied to.
+ * Run tokens identify an agent program as the session it works for. A token names a run and its
+ * fence and is signed; it is valid as long as that attempt holds the run, so it needs no row, and
+ * ends with the attempt wherever it was copied to.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
@@ -14,7 +14,10 @@ export interface RunRef {
 
 export interface RunTokens {
   mint(ref: RunRef): string;
-  /** What it names, if it was signed here. Whether that attempt still holds the run is another matter. */
+  /**
+   * Reads the run that a token signed here names. Does not check that the attempt still holds the
+   * run.
+   */
   read(token: string): RunRef | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The parts of a runner's row that say which work it can take, parsed. */
+/** Parses the parts of a runner's row that decide which work it can take. */
 import type { RunnerRow } from "#engine/schema.ts";
 import type { RunnerCapabilities } from "../claims/fit.ts";
 
@@ -57,10 +57,10 @@ export function standingOf(
   };
 }
 
-/** A runner that was here so lately is expected back; one that was not is no hope. */
+/** A runner seen this recently is expected back; others are not. */
 const SEEN_LATELY_MS = 60 * 60_000;
 
-/** Tells runners that may be back soon from those that nobody counts on any more. */
+/** True for a runner that is connected or may be back soon. */
 export function wasSeenLately({ state, last_seen_at }: RunnerRow, now: number): boolean {
   return state !== "offline" || now - last_seen_at < SEEN_LATELY_MS;
 }

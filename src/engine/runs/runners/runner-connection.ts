@@ -1,7 +1,6 @@
 /**
- * One runner's connection, on the server's side: answers its frames and keeps what it holds. All
- * truth is in the database; what is kept here only says how many places are free and where deltas
- * belong.
+ * One runner's connection on the server: answers its frames and tracks its runs. All truth is in
+ * the database; the state here only counts free places and routes deltas.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { Principal } from "#engine/requests/principal.ts";
@@ -19,9 +18,9 @@ import { answerRequest, type RunnerRequest } from "./runner-requests.ts";
 import { markRunner, offerModels, registerRunner } from "./runners.ts";
 import { ConsentLine } from "./sandbox-consent.ts";
 
-/** The next turn of the session that settles, and that of its parent. */
+/** Next turn of the session that settles, and that of its parent. */
 const MAX_FOLLOW_UPS = 2;
-/** Requests under way: some for the runner itself, and as many as a turn's calls at once for each turn. */
+/** Requests under way: some for the runner itself, and a turn's concurrent calls for each turn. */
 const REQUESTS_AT_ONCE = 64;
 const REQUESTS_PER_RUN = 32;
 
@@ -30,7 +29,7 @@ type Frame<Op extends RunnerFrame["op"]> = Extract<RunnerFrame, { op: Op }>;
 export class RunnerConnection {
   readonly principal: Extract<Principal, { kind: "runner" }>;
   readonly held = new Map<string, Held>();
-  /** Set as soon as it is known who wants to register; `runner` is set when it has. */
+  /** Set as soon as the registering runner is known; `runner` is set when it has registered. */
   runnerId: string | undefined;
   runner: RunnerRow | undefined;
   draining = false;
@@ -38,13 +37,13 @@ export class RunnerConnection {
   readonly #link: RunnerLink;
   readonly #host: ConnectionHost;
   #replaced = false;
-  /** Places that somebody is finding work for. */
+  /** Places that a search for work has reserved. */
   #reserved = 0;
   #readers: ReadonlySet<string> = new Set();
   #isReady = false;
   #acknowledges = false;
   #requests = 0;
-  /** A register frame has come: there is one for each connection. */
+  /** True once a register frame has come: one is allowed per connection. */
   #hasAsked = false;
   readonly #consent: ConsentLine;
   readonly #machine: MachineReports;
@@ -110,19 +109,19 @@ export class RunnerConnection {
     this.#link.send({ op: "tidy" });
   }
 
-  /** It gets no more work at once; a wire that is broken may take long to say that it is closed. */
+  /** Stops new work at once: a broken wire may take long to report that it is closed. */
   close(reason: string): void {
     this.closed = true;
     this.#link.close(reason);
   }
 
-  /** Nothing comes from the runner any more, though its wire was not closed. */
+  /** Ends a connection that was not closed but has gone silent. */
   fellSilent(): void {
     this.closed = true;
     if (this.runner && !this.#replaced) this.#host.engine.evidence.fellSilent(this.runner.boot_id);
   }
 
-  /** Its token is good no longer: it is told to drop its turns, and they go to others at once. */
+  /** Ends a runner whose token was revoked: it must drop its turns, and they go to others at once. */
   async revoke(reason: string): Promise<void> {
     for (const [run, { fence }] of this.held)
       this.#link.send({ op: "lost", id: null, run, fence, code: "runner_revoked" });
@@ -131,25 +130,25 @@ export class RunnerConnection {
     const { runnerId, runner } = this;
     if (runnerId !== undefined)
       await freeHeldRuns(this.#host.engine, runnerId, [], () => "runner_revoked");
-    // It may leave its wire open for as long as it likes.
+    // A revoked runner may leave its wire open for as long as it likes.
     if (runner) await markRunner(this.#host.engine, runner, "offline");
   }
 
-  /** The runner has come back on another wire, whatever this one still looks like. */
+  /** Ends a connection whose runner has come back on another wire. */
   replace(): void {
     this.#replaced = true;
     this.close("replaced by a newer connection");
   }
 
-  /** The wire is gone. Its runs stay its own until their leases end. */
+  /** Handles a lost wire. The runner keeps its runs until their leases end. */
   async disconnected(): Promise<void> {
     this.closed = true;
     if (this.runner && !this.#replaced) await markRunner(this.#host.engine, this.runner, "offline");
   }
 
   /**
-   * Answers a frame. One that cannot be fulfilled is refused, so that it is not sent for ever; only
-   * when the store is away it rejects, and the runner sends it again.
+   * Answers a frame. A frame that cannot be fulfilled is refused, so that it is not sent for ever;
+   * only when the store is away this rejects, and the runner sends the frame again.
    */
   async receive(frame: RunnerFrame): Promise<void> {
     try {
@@ -246,7 +245,7 @@ export class RunnerConnection {
     this.#isReady = frame.ready ?? true;
     this.#acknowledges = frame.acknowledges ?? false;
     this.#machine.registered(runner, frame.profile);
-    // Only now is it known how many places are free.
+    // The number of free places is known only now.
     this.runner = runner;
     if (this.closed) return this.disconnected();
     const lost = frame.holding.map((ref) => ref.run).filter((id) => !this.held.has(id));
@@ -270,8 +269,8 @@ export class RunnerConnection {
   }
 
   /**
-   * Says again what may have been lost on the way: cancels, which a runner that has them ignores, and a
-   * consent that was taken back, also while the runner was being let in.
+   * Repeats orders that may have been lost: cancels, which a runner that has them ignores, and a
+   * consent that was taken back, also while the runner was registering.
    */
   async #repeatOrders(runner: RunnerRow): Promise<void> {
     const runs = await this.#host.engine.store.read((reader) => listHeldBy(reader, runner.id));
@@ -283,7 +282,7 @@ export class RunnerConnection {
     await this.#consent.tell(runner.id);
   }
 
-  /** Frees the places of runs that this runner has lost without a word from either side. */
+  /** Frees the places of runs that this runner has lost without a frame from either side. */
   async recount(): Promise<void> {
     const { runner } = this;
     if (!runner) return;
@@ -293,12 +292,12 @@ export class RunnerConnection {
       if (!mine.some((row) => row.id === run && row.fence === fence)) this.#forget(run, fence);
   }
 
-  /** Any frame of the runner about a run shows that the assignment has arrived. */
+  /** Notes that an assignment has arrived; any frame of the runner about its run shows it. */
   #confirm({ run, fence }: { run: string; fence: number }): void {
     if (this.held.get(run)?.fence === fence) this.#host.engine.evidence.accepted({ run, fence });
   }
 
-  /** A late word about an earlier attempt must not free the place of the present one. */
+  /** Frees a place; a late frame about an earlier attempt must not free that of the present one. */
   #forget(run: string, fence: number): void {
     if (this.held.get(run)?.fence === fence) this.held.delete(run);
   }
@@ -323,7 +322,7 @@ export class RunnerConnection {
     this.#answerJournal(frame, done);
   }
 
-  /** The follow-ups that the end of a turn makes ready are claimed here, if places are free. */
+  /** Settles, and claims the follow-ups that the end of the turn makes ready, if places are free. */
   async #settleWith(piece: Batch): Promise<Journaled> {
     const { engine, policy } = this.#host;
     const reservation = this.reserve(MAX_FOLLOW_UPS);
@@ -336,18 +335,19 @@ export class RunnerConnection {
     }
   }
 
-  /** After the turns it goes on with: those wait for nothing more, and this frees nobody. */
+  /** Sent after the follow-up turns: those wait for nothing more, and this answer frees nobody. */
   #answerJournal({ id, run, settle, park }: Frame<"journal">, done: Journaled): void {
     if (done.ok) {
       const { ok: _ok, ...answer } = done;
       this.#link.send({ op: "journaled", id, run, ...answer });
     } else this.#link.send({ op: "lost", id, run, code: done.code });
-    // Also when the place was filled again: others may have been passed over while they were locked.
+    // Also when the place was filled again: others may have been passed over while they were
+    // locked.
     if (settle || park || !done.ok) this.#host.ready();
   }
 
   async #renew({ id, runs }: Frame<"renew">, runner: RunnerRow): Promise<void> {
-    // The database is asked only about runs that were given to this runner, once about each.
+    // The database is asked only about runs that were assigned to this runner, once about each.
     const mine = new Map(
       runs
         .filter(({ run, fence }) => this.held.get(run)?.fence === fence)
@@ -362,12 +362,12 @@ export class RunnerConnection {
     this.#link.send({ op: "renewed", id, lost: [...lost] });
     if (this.closed) return;
     await markRunner(this.#host.engine, runner, this.draining ? "draining" : "online");
-    // It may have been lost meanwhile, and shown offline before this was written.
+    // The connection may have closed meanwhile, and been marked offline before this write.
     if (this.closed) return this.disconnected();
     await this.#repeatOrders(runner);
   }
 
-  /** Requests may wait for something outside, so that there are only so many for each turn it has. */
+  /** Requests may wait for something outside, so their number is limited per turn. */
   async #answer(frame: RunnerRequest, runner: RunnerRow): Promise<void> {
     const most = REQUESTS_AT_ONCE + REQUESTS_PER_RUN * this.held.size;
     if (this.#requests >= most)
@@ -385,7 +385,7 @@ export class RunnerConnection {
     }
   }
 
-  /** The first ones make it ready for work. */
+  /** Records the models; the first report makes the runner ready for work. */
   async #models({ id, models }: Frame<"models">, runner: RunnerRow): Promise<void> {
     await offerModels(this.#host.engine, runner, models);
     const isNew = !this.#isReady;

@@ -14,7 +14,7 @@ import { countHeldByRunner, deleteRunner, findRunner, listRunners } from "./runn
 import { runnerView } from "./runners.ts";
 import { type ConsentChange, changeConsent, lookForSandbox } from "./sandbox-consent.ts";
 
-/** A person's own machine is nobody else's business, but for admins. */
+/** True unless it is another person's own machine; admins see all. */
 function isSeenBy(principal: Principal, row: RunnerRow): boolean {
   if (row.owner_id === null || may(principal, "runner.manage", { orgId: row.org_id })) return true;
   // An agent works for its owner, on the owner's machines too.
@@ -26,7 +26,7 @@ function userIdOf(principal: Principal): string | null {
   return principal.kind === "user" ? principal.userId : null;
 }
 
-/** What the connected runners can ask; usable when any of them can. */
+/** Models of the connected runners; usable when any runner can use them. */
 export async function listModelOffers(reader: Reader, principal: Principal): Promise<ModelOffer[]> {
   const rows = await listRunners(reader, principal.orgId);
   const offers = new Map<string, ModelOffer>();
@@ -43,7 +43,7 @@ export async function isFindingModels(reader: Reader, principal: Principal): Pro
   return rows.some((row) => row.state === "online" && row.ready === 0 && isSeenBy(principal, row));
 }
 
-/** Runtimes of all runners that this principal sees; true: a connected one offers it. */
+/** Runtimes of all runners that this principal sees; true when a connected one offers it. */
 export async function listRuntimeNames(
   reader: Reader,
   principal: Principal,
@@ -60,7 +60,7 @@ export async function listRuntimeNames(
 export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
   const { store } = engine;
 
-  /** People take care of their own machines, admins of all. */
+  /** Finds a runner that the caller manages: people their own machines, admins all. */
   async function find(principal: Principal, id: string): Promise<RunnerRow> {
     requireMay(principal, "runner.own");
     const row = await store.read((reader) => findRunner(reader, id));
@@ -83,7 +83,7 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       });
     },
 
-    /** What can be run now, or could be if its runner were here. */
+    /** Runtimes that can be run now, or could be if their runner were connected. */
     async runtimes(
       principal: Principal,
     ): Promise<{ name: string; available: boolean; reason: string | null }[]> {
@@ -110,14 +110,14 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       return runnerView(await lookForSandbox(engine, principal, id), 0);
     },
 
-    /** Whose token it is, so that the caller can revoke it first. */
+    /** Credential of the runner, so that the caller can revoke it first. */
     async credentialOf(principal: Principal, id: string): Promise<string> {
       return (await find(principal, id)).credential_id;
     },
 
     /**
      * Forgets a runner and ends the connections of its token, which the caller has revoked. Its
-     * runs go to others at once: what it still writes has a stale fence.
+     * runs go to others at once: its later writes have a stale fence.
      */
     async remove(principal: Principal, id: string): Promise<void> {
       const row = await find(principal, id);

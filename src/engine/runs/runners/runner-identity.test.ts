@@ -1,4 +1,4 @@
-/** A machine is known by the key in its folder, not by its token, name or path. */
+/** Machines are identified by the key in their folder, not by token, name or path. */
 import { createHash } from "node:crypto";
 import { mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ import { RUNNER_PROTOCOL, type RunnerProfile, type ServerFrame } from "#protocol
 const folder = () => mkdtempSync(join(tmpdir(), "muster-identity-"));
 const hash = (token: string) => createHash("sha256").update(token).digest("hex");
 
-interface Knock {
+interface TestRegistration {
   token: string;
   scope?: string;
   bootId?: string;
@@ -41,10 +41,10 @@ async function start() {
     features: [],
     defaults: { runtime: "scripted", model: null, limits: { activePerUser: 9, activePerOrg: 9 } },
   });
-  /** Returns the runner's id, or the code it is refused with. */
-  async function register(knock: Knock): Promise<string> {
-    const { token, scope = "org", bootId = `boot ${token}`, profile, machine } = knock;
-    const identity = knock.identity ?? machine?.prove(token, bootId);
+  /** Returns the runner's id, or the code of the refusal. */
+  async function register(registration: TestRegistration): Promise<string> {
+    const { token, scope = "org", bootId = `boot ${token}`, profile, machine } = registration;
+    const identity = registration.identity ?? machine?.prove(token, bootId);
     const answers: ServerFrame[] = [];
     const connection = kernel.dispatcher.connect(
       {

@@ -1,7 +1,7 @@
 /**
- * Which runner row a registration belongs to. A machine proves itself with the key of its folder and
- * keeps its row, and with it the sessions whose files it holds, whatever token it comes with. Runners
- * of earlier versions have no key: they are known by token, host, folder and profile.
+ * Resolves the runner row of a registration. A machine proves itself with the key of its folder and
+ * keeps its row, and with it the sessions whose files it holds, whatever token it uses. Runners of
+ * earlier versions have no key: they are known by token, host, folder and profile.
  */
 import { idFrom } from "#base/ids.ts";
 import { type IdentityProof, verifyProof } from "#base/machine/machine-identity.ts";
@@ -27,7 +27,7 @@ export interface Claimant {
   identity?: IdentityProof | undefined;
 }
 
-/** The id of a runner without a key: the same for the same credential, host, folder and profile. */
+/** Id of a runner without a key: the same for the same credential, host, folder and profile. */
 export function runnerIdOf(
   credentialId: string,
   { hostname, folder, profile }: RunnerProfile,
@@ -42,13 +42,13 @@ export async function identifyRunner(reader: Reader, claimant: Claimant): Promis
   if (machine === null) return { id: byToken, machine };
   const known = await findRunnerOfMachine(reader, principal.orgId, machine);
   if (known !== undefined) return { id: known, machine };
-  // A runner that was known by its token alone takes its machine's key on, once.
+  // A runner that was known by its token alone takes on its machine's key, once.
   const before = await findRunner(reader, byToken);
   if (before && before.machine === null) return { id: byToken, machine };
   return { id: idFrom("rnr", JSON.stringify([principal.orgId, machine])), machine };
 }
 
-/** Refuses to give a row that belongs to one machine to another. Asked while the row is locked. */
+/** Refuses to give one machine's row to another. Asked while the row is locked. */
 export function requireSameMachine(
   known: RunnerRow | undefined,
   { machine }: RunnerIdentity,

@@ -41,7 +41,7 @@ const upsertRunnerRow = prepare<RunnerRow, unknown>((db, p) =>
     })
     .onConflict((conflict) =>
       conflict.column("id").doUpdateSet({
-        // A machine may come back with a token of another maker, under another name or elsewhere.
+        // A machine may come back with another person's token, under another name or elsewhere.
         owner_id: p("owner_id"),
         hostname: p("hostname"),
         folder: p("folder"),
@@ -180,7 +180,7 @@ export async function listStandings(reader: Reader, orgId: string): Promise<Runn
 const selectRunnerIds = prepare<{ credentialId: string }, { id: string }>((db, p) =>
   db.selectFrom("runners").select("id").where("credential_id", "=", p("credentialId")),
 );
-/** The runners that came with this token. */
+/** Runners that registered with this token. */
 export async function listRunnerIds(reader: Reader, credentialId: string): Promise<string[]> {
   return (await reader.all(selectRunnerIds, { credentialId })).map(({ id }) => id);
 }
@@ -189,9 +189,9 @@ interface RunnerStateChange {
   id: string;
   bootId: string;
   state: RunnerRow["state"];
-  /** The server it is connected to from now on; null: none. */
+  /** Server that it is connected to from now on; null for none. */
   serverId: string | null;
-  /** The server that says so. */
+  /** Server that reports the change. */
   by: string;
   now: number;
 }
@@ -203,14 +203,17 @@ const updateRunnerState = prepare<RunnerStateChange, unknown>((db, p) =>
     .where("boot_id", "=", p("bootId"))
     .where((eb) => eb.or([eb("server_id", "is", null), eb("server_id", "=", p("by"))])),
 );
-/** Nothing when the runner has gone on to another server: a line that broke here is not its state. */
+/**
+ * Changes nothing when the runner has moved to another server: a connection that broke here is not
+ * its state.
+ */
 export function setRunnerState(tx: Tx, change: RunnerStateChange): Promise<number> {
   return tx.run(updateRunnerState, change);
 }
 
 export interface OtherServer {
   server_id: string;
-  /** When it last confirmed one of its runners. */
+  /** Time when it last confirmed one of its runners. */
   confirmed_at: number;
 }
 const selectOtherServers = prepare<{ serverId: string }, OtherServer>((db, p) =>
@@ -222,7 +225,7 @@ const selectOtherServers = prepare<{ serverId: string }, OtherServer>((db, p) =>
     .groupBy("server_id")
     .$castTo<OtherServer>(),
 );
-/** Servers that other runners are connected to, as far as their rows say. */
+/** Servers that other runners are connected to, according to their rows. */
 export function listOtherServers(reader: Reader, serverId: string): Promise<OtherServer[]> {
   return reader.all(selectOtherServers, { serverId });
 }
@@ -240,7 +243,7 @@ const updateAbandoned = prepare<{ serverId: string }, unknown>((db, p) =>
     .set({ state: "offline", server_id: null })
     .where("server_id", "=", p("serverId")),
 );
-/** Marks the runners of a server that is dead offline. */
+/** Marks the runners of a dead server offline. */
 export function markAbandoned(tx: Tx, serverId: string): Promise<number> {
   return tx.run(updateAbandoned, { serverId });
 }
@@ -264,7 +267,7 @@ const updateOthersOffline = prepare<{ serverId: string }, unknown>((db, p) =>
     .where("state", "!=", "offline")
     .where((eb) => eb.or([eb("server_id", "is", null), eb("server_id", "!=", p("serverId"))])),
 );
-/** Marks every runner offline that is not connected to this server: for one that is alone. */
+/** Marks every runner offline that is not connected to this server, which is alone. */
 export function markOthersOffline(tx: Tx, serverId: string): Promise<number> {
   return tx.run(updateOthersOffline, { serverId });
 }
@@ -276,7 +279,7 @@ const updateOfflineOf = prepare<{ serverId: string }, unknown>((db, p) =>
     .where("server_id", "=", p("serverId"))
     .where("state", "!=", "offline"),
 );
-/** Shows the runners of a server offline, and remembers whose they were until it is given up for dead. */
+/** Shows the runners of a server offline, and remembers their server until it is taken for dead. */
 export function markOfflineOf(tx: Tx, serverId: string): Promise<number> {
   return tx.run(updateOfflineOf, { serverId });
 }

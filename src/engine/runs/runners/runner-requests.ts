@@ -1,4 +1,4 @@
-/** Answers what a runner asks about the runs it holds and the sessions it keeps files for. */
+/** Answers a runner's requests about the runs it holds and the sessions whose files it keeps. */
 
 import type { RunnerRow } from "#engine/schema.ts";
 import type { RunnerFrame, ServerFrame } from "#protocol/frames.ts";

@@ -1,4 +1,4 @@
-/** Runners: who they are, whether they are here, and what they offer. */
+/** Runners: their identity, their presence, and their capabilities. */
 
 import { Refusal } from "#base/refusal.ts";
 import { findDeadServers, type Reader, type Tx } from "#base/store/index.ts";
@@ -26,15 +26,15 @@ import {
   upsertRunner,
 } from "./runner-queries.ts";
 
-/** Each server confirms its runners every few seconds; one it has not confirmed for so long is gone. */
+/** Each server confirms its runners every few seconds; a runner unconfirmed for this long is gone. */
 export const UNCONFIRMED_AFTER_MS = 7_000;
 
 export interface Registration extends Claimant {
   protocol: number;
   holding: readonly RunRef[];
-  /** False while it does not know its models yet. */
+  /** False while the runner does not know its models yet. */
   ready: boolean;
-  /** Whether a connection of that boot is open on this server now. */
+  /** True while a connection of that boot is open on this server. */
   isConnected(runnerId: string, bootId: string): Promise<boolean>;
   /** Called before anything is changed, when no living connection is in the way. */
   accepted(runnerId: string): void;
@@ -59,7 +59,7 @@ export async function registerRunner(
   const before = await engine.store.read((reader) => findRunner(reader, id));
   if (before && before.boot_id !== bootId && (await registration.isConnected(id, before.boot_id)))
     throw duplicate(profile);
-  // A frame that arrives after its wire was given up must not end the connection that came later.
+  // A frame that arrives after its wire was given up must not end a later connection.
   if (!registration.isCurrent()) throw replaced();
   registration.accepted(id);
   const row = await engine.store.transaction(async (tx) => {
@@ -73,8 +73,8 @@ export async function registerRunner(
     await noteMachineBack(tx, id);
     return fresh;
   });
-  // A new boot under the same identity means that the old process is gone; the same boot
-  // has dropped what it does not hold.
+  // A new boot under the same identity means that the old process is gone; the same boot has
+  // dropped the runs that it does not hold.
   const reasonFor = (run: RunRow) =>
     run.runner_boot === bootId ? "runner_dropped" : "runner_restarted";
   await freeHeldRuns(engine, id, holding, reasonFor, registration.isCurrent);
@@ -83,8 +83,8 @@ export async function registerRunner(
 }
 
 /**
- * Online by word of another server that lives and was heard of lately. The word of a server that died
- * counts for nothing: what was connected to it is not any more.
+ * True when another living server has confirmed it lately. The row of a dead server counts for
+ * nothing: its connections are gone.
  */
 async function isElsewhere(engine: Engine, tx: Tx, known: RunnerRow): Promise<boolean> {
   const { server_id: serverId, last_seen_at: seenAt } = known;
@@ -149,8 +149,8 @@ function runnerRow(
 }
 
 /**
- * A consent is for a machine as it was let in. One that comes with another token, or works for
- * somebody else now, has none; so a restored database revives no consent, because a restore revokes
+ * Consent that a machine keeps. Consent is for a machine as it was let in: with another token, or
+ * another owner, it has none; so a restored database revives no consent, because a restore revokes
  * all tokens.
  */
 function keptConsent(
@@ -161,7 +161,7 @@ function keptConsent(
   return isSame ? known.unsandboxed : null;
 }
 
-/** Records the models a runner has found; from now on it can be given work. */
+/** Records the models a runner has found; from now on it can get work. */
 export async function offerModels(
   engine: Engine,
   runner: RunnerRow,
@@ -214,24 +214,24 @@ export function runnerView(row: RunnerRow, running: number): Runner {
   };
 }
 
-/** Rows of earlier versions lack what was added since. */
+/** Sandbox report of a row; rows of earlier versions lack newer fields. */
 export function sandboxOf({ sandbox }: Pick<RunnerRow, "sandbox">): Runner["sandbox"] {
   if (sandbox === null) return null;
   const stored = JSON.parse(sandbox) as Partial<SandboxReport & { at: string }>;
   return { kind: "unknown", why: null, fix: null, enforced: {}, at: null, ...stored };
 }
 
-/** With the instant at which the machine was last looked at. */
+/** Sandbox report with the time of the check. */
 export function storedSandbox(report: SandboxReport, now: number): string {
   return JSON.stringify({ ...report, at: isoTime(now) });
 }
 
-/** The last report of a runner's disk; null when it has never reported one. */
+/** Last disk report of a runner; null when it has never reported one. */
 export function diskOf({ disk }: Pick<RunnerRow, "disk">): Runner["disk"] {
   return disk === null ? null : (JSON.parse(disk) as Runner["disk"]);
 }
 
-/** With the instant of the report. */
+/** Disk report with its time. */
 export function storedDisk(report: DiskReport, now: number): string {
   return JSON.stringify({ ...report, at: isoTime(now) });
 }
@@ -240,7 +240,7 @@ function consentOf({ unsandboxed }: RunnerRow): Runner["unsandboxed"] {
   return unsandboxed === null ? null : (JSON.parse(unsandboxed) as Runner["unsandboxed"]);
 }
 
-/** True when the runner's commands are known to be kept apart from its machine. */
+/** True when the runner's commands are known to be isolated from its machine. */
 export async function isIsolatedRunner(reader: Reader, runnerId: string | null): Promise<boolean> {
   const row = runnerId === null ? undefined : await findRunner(reader, runnerId);
   return row !== undefined && isIsolated(sandboxOf(row));

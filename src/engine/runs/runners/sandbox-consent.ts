@@ -1,6 +1,6 @@
 /**
- * Sandboxes of runners: what they report, and the consent to work without one. The consent is a
- * record of the server, per machine; a runner only hears whether there is one.
+ * Sandboxes of runners: their reports, and the consent to work without one. The consent is a record
+ * of the server, per machine; a runner only learns if there is one.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { may, type Principal, principalKey, requireMay } from "#engine/requests/principal.ts";
@@ -14,7 +14,7 @@ import { type ResumeHost, resumeSoon } from "../claims/resume-paused.ts";
 import { findRunner, lockRunner, setConsent, setRunnerSandbox } from "./runner-queries.ts";
 import { sandboxOf, storedSandbox } from "./runners.ts";
 
-/** Stores what a machine has found. Where commands can be run that could not before, turns go on. */
+/** Stores a machine's report. Turns that waited for a sandbox continue when it has one now. */
 export async function reportSandbox(
   { engine, log }: ResumeHost,
   runner: RunnerRow,
@@ -36,33 +36,33 @@ export async function reportSandbox(
 export class ConsentLine {
   readonly #engine: Engine;
   readonly #send: (frame: ServerFrame) => void;
-  /** As the runner was last told. */
-  #told = false;
-  /** One after the other: an answer that was read earlier must not be told later. */
-  #telling: Promise<unknown> = Promise.resolve();
+  /** Consent as last sent to the runner. */
+  #sent = false;
+  /** Sends are serial: an earlier read must not be sent later. */
+  #sending: Promise<unknown> = Promise.resolve();
 
   constructor(engine: Engine, send: (frame: ServerFrame) => void) {
     this.#engine = engine;
     this.#send = send;
   }
 
-  /** For the answer to a registration. */
+  /** Consent for the answer to a registration. */
   note({ unsandboxed }: RunnerRow): boolean {
-    this.#told = unsandboxed !== null;
-    return this.#told;
+    this.#sent = unsandboxed !== null;
+    return this.#sent;
   }
 
-  /** Tells what the database says now, if that is news or the runner is to look for a sandbox. */
+  /** Sends the current consent, if it has changed or the runner is to look for a sandbox. */
   tell(runnerId: string, look = false): Promise<void> {
-    const telling = this.#telling.then(() => this.#tell(runnerId, look));
-    this.#telling = telling.catch(() => {});
+    const telling = this.#sending.then(() => this.#tell(runnerId, look));
+    this.#sending = telling.catch(() => {});
     return telling;
   }
 
   async #tell(runnerId: string, look: boolean): Promise<void> {
     const row = await this.#engine.store.read((reader) => findRunner(reader, runnerId));
     if (!row) return;
-    const before = this.#told;
+    const before = this.#sent;
     const unsandboxed = this.note(row);
     if (look || unsandboxed !== before) this.#send({ op: "sandbox", unsandboxed, look });
   }
@@ -70,13 +70,13 @@ export class ConsentLine {
 
 export interface ConsentChange {
   id: string;
-  /** False takes it back. */
+  /** False takes the consent back. */
   allowed: boolean;
 }
 
 /**
- * Gives or takes back the consent. It is given by an admin for a machine that works for everybody, and
- * by its owner for a person's own machine; taken back by either.
+ * Gives or takes back the consent. An admin gives it for a machine that works for everybody, and
+ * its owner for a person's own machine; either may take it back.
  */
 export async function changeConsent(
   engine: Engine,
@@ -102,7 +102,7 @@ export async function changeConsent(
   return row;
 }
 
-/** Asks a runner to look again whether its machine has a sandbox; it reports what it finds. */
+/** Asks a runner to check again for a sandbox on its machine; the runner reports the result. */
 export async function lookForSandbox(
   engine: Engine,
   principal: Principal,
@@ -122,7 +122,7 @@ export async function lookForSandbox(
   return row;
 }
 
-/** Admins take care of all machines, people of their own. */
+/** True for admins on all machines, and for people on their own. */
 function isManagedBy(principal: Principal, { org_id: orgId, owner_id }: RunnerRow): boolean {
   if (may(principal, "runner.manage", { orgId })) return true;
   return owner_id !== null && may(principal, "runner.own", { orgId, ownerId: owner_id });

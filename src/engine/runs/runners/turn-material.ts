@@ -1,4 +1,4 @@
-/** What a runner asks for to work a turn, or is given with it: earlier entries, its brief, and blobs. */
+/** Material of a turn, requested by its runner or sent along: earlier entries, the brief, and blobs. */
 import { createHash } from "node:crypto";
 import { setImmediate as loopTurns } from "node:timers/promises";
 import type { Reader } from "#base/store/index.ts";
@@ -16,12 +16,12 @@ import { journalItem } from "../journal/journal-items.ts";
 import { findRun } from "../queries.ts";
 
 const MAX_HISTORY = 200;
-/** A page must fit a frame, whatever tools have said. */
+/** Limit of a page, which must fit a frame, whatever tools have written. */
 const MAX_HISTORY_CHARS = 4_000_000;
-/** With an assignment: what is read for nothing, should it be given back, must not be much. */
+/** Limit of material in an assignment: a run that is given back must not waste much reading. */
 const MAX_GIVEN_CHARS = 200_000;
 
-/** Entries before the turn, newest page first; what was summed up or cleared is left out. */
+/** Entries before the turn, newest page first, without what was summed up or cleared. */
 export function readHistory(
   engine: Engine,
   { sessionId, thread: name }: { sessionId: string; thread: string },
@@ -52,7 +52,7 @@ async function pageBefore(
   return { items, more, summary: thread?.summary ?? null, summaryDue };
 }
 
-/** At least one, and then as many of the newest as fit. */
+/** At least one row, and then as many of the newest as fit. */
 function newestWithin(rows: readonly EventRow[], maxChars: number): EventRow[] {
   let chars = 0;
   let count = 0;
@@ -86,13 +86,13 @@ function historyItem(row: EventRow): HistoryItem {
   };
 }
 
-/** Of features. */
+/** Functions of features that provide an agent's material. */
 export interface Briefing {
   briefers: readonly Briefer[];
   registrars: readonly Registrar[];
 }
 
-/** What all features together give an agent to read. */
+/** Merges the briefs of all features. */
 export function readBrief(
   engine: Engine,
   { briefers, registrars }: Briefing,
@@ -143,7 +143,7 @@ async function registerOf(
   return parts.length === 0 ? null : parts.join("\n\n");
 }
 
-/** What the turn would ask for first. The rows are as they stand after its claim. */
+/** Reads the answers to the first questions of a turn. The rows are as they stand after its claim. */
 export async function readMaterial(
   reader: Reader,
   { briefers, registrars }: Briefing,
@@ -167,7 +167,8 @@ export async function readMaterial(
   if (!needs.brief) return material;
   const brief = await briefOf(reader, briefers, session, prompt);
   if (charsOfBrief(brief) > MAX_GIVEN_CHARS) return material;
-  // Where nothing is summed up or hidden, nobody needs the register, and it is the dearest part.
+  // Without a summary or hidden entries nobody needs the register, which is the most expensive
+  // part.
   const isShort = history === null || (history.summary === null && !history.more);
   const register = isShort
     ? {}
@@ -179,7 +180,7 @@ function charsOfBrief({ instructions, files }: BriefText): number {
   return [...instructions, ...files].reduce((sum, { content }) => sum + content.length, 0);
 }
 
-/** Megabytes are decoded, hashed and written in three steps: others have their turn in between. */
+/** Megabytes are decoded, hashed and written in three steps, so that other work runs in between. */
 export async function storeBlob(
   engine: Engine,
   { orgId, sessionId }: { orgId: string; sessionId: string },
@@ -210,7 +211,7 @@ export async function fetchBlob(
   };
 }
 
-/** Of these sessions, which rest and which are gone for good; the others are at work or may be. */
+/** Sorts out which of these sessions are resting and which are gone for good; others may be at work. */
 export function whatBecameOf(
   engine: Engine,
   { id: runnerId, org_id: orgId }: RunnerRow,
@@ -228,7 +229,7 @@ export function whatBecameOf(
         session &&
         session.runner_id !== null &&
         (session.runner_id !== runnerId || session.left_at !== null);
-      // One that was ended does not come back either, so its files may go; orchestrators do.
+      // A terminated session does not come back, so its files may go; orchestrators do.
       const isEnded = session?.lifecycle === "terminated" && !isOrchestrator(session);
       if (!session || isElsewhere || isEnded) gone.push(id);
       else if (session.lifecycle !== "active") resting.push(id);

@@ -1,4 +1,4 @@
-/** Counting what is active, at every session that is made, must not look at all that ever were. */
+/** Counting active sessions, whenever one is made, must not read every session there ever was. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "#base/clock.ts";
 import { silentLog as log } from "#base/log.ts";
@@ -19,7 +19,7 @@ interface Bindable {
   bind(dialect: string, params: unknown): { sql: string; parameters: readonly unknown[] };
 }
 
-/** How SQLite would find the rows of the one statement that is read with. */
+/** Query plan of SQLite for the one statement that `read` runs. */
 async function planOf(read: (reader: Reader) => Promise<unknown>): Promise<string> {
   let asked = { sql: "", parameters: [] as readonly unknown[] };
   const note = async (statement: Bindable, params: unknown) => {

@@ -4,12 +4,13 @@ import type { KernelTables } from "#engine/schema.ts";
 
 const prepare = statements<KernelTables>();
 
-/** First of the two numbers of the advisory lock; the other is made from the organisation's id. */
+/** First of the advisory lock's two numbers; the other is made from the organisation's id. */
 const CEILING_LOCK = 7_401;
 
 /**
- * Lets one command at a time count in an organisation, until it ends. Taken after all locks of
- * sessions: what is locked after it is only what nobody else has locked. SQLite has one writer.
+ * Lets one command at a time count in an organisation, until the command ends. Taken after all
+ * locks of sessions; only rows that nobody else has locked are locked after it. SQLite has one
+ * writer.
  */
 export async function lockCeilings(tx: Tx, orgId: string): Promise<void> {
   if (tx.dialect === "sqlite") return;
@@ -32,7 +33,7 @@ const selectAwakeOf = prepare<{ orgId: string; ownerId: string; limit: number },
       .where("parent_session_id", "is", null)
       .limit(p("limit")),
 );
-/** A person's own sessions that are awake; no more than the limit, however many there are. */
+/** A person's own awake sessions, up to the limit. */
 export async function listAwakeOf(
   reader: Reader,
   wanted: { orgId: string; ownerId: string; limit: number },
@@ -56,8 +57,8 @@ export async function listAwakeInOrg(
 }
 
 /**
- * A person's sessions that nothing happens in and nobody waits for, the one that was used longest ago
- * first, each locked; those that somebody else has locked are in use and left out.
+ * Locks a person's sessions that are idle and that nobody waits for, least recently used first.
+ * Sessions that somebody else has locked are in use and left out.
  */
 export async function lockIdle(
   tx: Tx,

@@ -1,4 +1,4 @@
-/** Ceilings count sessions that are awake; new ones pay them, and so do those that wake. */
+/** Ceilings count awake sessions; new ones count against them, and so do those that wake. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { systemClock } from "#base/clock.ts";
@@ -17,7 +17,7 @@ const PER_USER = 3;
 const PER_ORG = 8;
 let people = 0;
 
-/** Somebody new, in an organisation of their own. */
+/** A new person, in an organisation of their own unless one is given. */
 function somebody(orgId = `org_${++people}`): Extract<Principal, { kind: "user" }> {
   return {
     kind: "user",
@@ -61,7 +61,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     const { parse } = Date;
-    /** Created in order, with nothing to do. */
+    /** Creates idle sessions, in order. */
     async function idle(who: Principal, count: number): Promise<string[]> {
       const ids: string[] = [];
       for (let n = 0; n < count; n++) {
@@ -72,7 +72,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       }
       return ids;
     }
-    /** At work: its turn waits for a runner. */
+    /** Creates busy sessions: their turns wait for a runner. */
     async function busy(who: Principal, count: number): Promise<string[]> {
       const ids: string[] = [];
       for (let n = 0; n < count; n++)
@@ -157,7 +157,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         await kernel.sessions.create(attacker, { parentSessionId: parent, prompt: "go" });
       await expect(busy(attacker, 1)).rejects.toMatchObject(refused);
       expect(new Set(await awake(victim))).toEqual(new Set(theirs));
-      // The victim works on in what is awake, and makes room with what is theirs.
+      // The victim works on in awake sessions, and makes room with their own.
       await kernel.prompts.admit(victim, theirs[1] ?? "", prompt);
       await kernel.sessions.create(victim, {});
       expect(await kernel.sessions.get(victim, theirs[0] ?? "")).toMatchObject({
@@ -193,7 +193,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       );
       await wakeHeld(kernel.engine, "");
       expect(await kernel.sessions.get(who, asleep)).toMatchObject({ lifecycle: "hibernated" });
-      // An idle session may have processes in the background, which no message of the platform ends.
+      // An idle session may have background processes, which no message of the platform ends.
       await kernel.sessions.stop(who, ids[0] ?? "");
       await wakeHeld(kernel.engine, "");
       expect(await kernel.sessions.get(who, asleep)).toMatchObject({ lifecycle: "hibernated" });
@@ -237,7 +237,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await wakeHeld(kernel.engine, "");
       expect(await kernel.sessions.get(who, asleep)).toMatchObject({ lifecycle: "active" });
       expect(await kernel.prompts.get(who, sent.prompt.id)).toMatchObject({ startedAt: null });
-      // A person's own message still makes room, with what was idle longest.
+      // A person's own message still makes room: the session that was idle longest goes to sleep.
       await kernel.prompts.admit(who, ids[1] ?? "", prompt);
       expect(await kernel.sessions.get(who, ids[0] ?? "")).toMatchObject({ activity: "asleep" });
     });

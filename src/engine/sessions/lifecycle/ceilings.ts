@@ -1,9 +1,10 @@
 /**
- * Ceilings on how many sessions are awake: of a person, who is bounded in the sessions they began
- * themselves, and of an organisation. A new session pays, and so does one that wakes. When a ceiling is
- * reached, the person's session that was idle longest is put to sleep, and says so; only when all of
- * them are at work is the new one refused. What the platform wakes makes no room: putting a session to
- * sleep ends what it runs in the background, and that is worth it only to a person who is there.
+ * Ceilings on the number of awake sessions: of a person, counting the sessions they began
+ * themselves, and of an organisation. A new session counts, and so does one that wakes. At a
+ * ceiling, the person's session that was idle longest is put to sleep, with an entry that says so;
+ * only when all of them are at work is the new one refused. Sessions that the platform wakes make
+ * no room: putting a session to sleep ends its background processes, which is worth it only to a
+ * person who is present.
  */
 
 import { Refusal } from "#base/refusal.ts";
@@ -13,15 +14,15 @@ import { isOrchestrator } from "#protocol/sessions.ts";
 import { listAwakeInOrg, listAwakeOf, lockCeilings, lockIdle } from "./ceiling-queries.ts";
 import { setLifecycle } from "./set-lifecycle.ts";
 
-/** Of the sessions that could be put to sleep, as many are looked at. */
+/** Limit of the sessions looked at when one must be put to sleep. */
 const MAX_LOOKED_AT = 10;
 const MADE_ROOM = "made_room";
 
 export type Payer = Pick<SessionRow, "org_id" | "owner_id" | "kind" | "parent_session_id">;
 
 /**
- * Null when there is room. With `mayMakeRoom` another session of the same person may have been put to
- * sleep for it.
+ * Refusal when there is no room; null when there is. With `mayMakeRoom` another session of the same
+ * person may have been put to sleep for it.
  */
 export async function findRoom(
   work: Work,
@@ -29,7 +30,7 @@ export async function findRoom(
   { mayMakeRoom }: { mayMakeRoom: boolean },
 ): Promise<Refusal | null> {
   const { org_id: orgId, owner_id: ownerId, kind, parent_session_id } = payer;
-  // There is one for each person, and it is how they reach everything else.
+  // Each person has one orchestrator, through which they reach everything else.
   if (isOrchestrator({ kind })) return null;
   const { activePerOrg, activePerUser } = work.defaults.limits;
   await lockCeilings(work.tx, orgId);
@@ -52,7 +53,7 @@ export async function findRoom(
   );
 }
 
-/** Leaves out those that this command has put to sleep or ended already. */
+/** Leaves out sessions that this command has put to sleep or ended already. */
 function countAwake(work: Work, ids: readonly string[]): number {
   return ids.filter((id) => (work.known(id)?.row.lifecycle ?? "active") === "active").length;
 }
@@ -66,7 +67,7 @@ async function makeRoom(
   if (ownerId === null) return false;
   const wanted = { orgId, ownerId, limit: MAX_LOOKED_AT };
   for (const id of await lockIdle(work.tx, wanted, { withChildren })) {
-    // What this command has in hand is not idle, whatever the database says.
+    // A session that this command holds is not idle, whatever the database says.
     if (work.known(id)) continue;
     const session = await work.session(id);
     if (session?.row.lifecycle !== "active") continue;
@@ -80,7 +81,7 @@ async function makeRoom(
 function sayAsleep(work: Work, session: SessionWriter, limit: number): void {
   session.record({
     type: "notice",
-    // Of no thread: people read it, the agent is not told.
+    // Without a thread: people read the entry, the agent is not notified.
     thread: null,
     entryId: work.ids.mint("ent"),
     kind: "notice",

@@ -1,6 +1,6 @@
 /**
- * Sessions that nobody has used for a while are put to sleep: what they keep stays, what they run ends.
- * One that could not wake when something came for it is tried again.
+ * Puts sessions to sleep that nobody has used for a while: their data stays, their processes end. A
+ * session that could not wake for a prompt is tried again.
  */
 import { eachApart } from "#engine/each-apart.ts";
 import { command, type Engine } from "#engine/work.ts";
@@ -24,8 +24,8 @@ export async function fallAsleep(engine: Engine, now: number, idleMs: number): P
 }
 
 /**
- * Tries the next ones of those that are held, and returns the last id: whoever calls again goes on
- * behind it, so that many which cannot wake keep nobody else from their turn.
+ * Tries to wake the next held sessions, and returns the last id: the next call continues behind it,
+ * so that many sessions which cannot wake keep no other from its turn.
  */
 export async function wakeHeld(engine: Engine, after: string): Promise<string> {
   const held = await engine.store.read((reader) => listHeldAsleep(reader, after, BATCH));

@@ -1,4 +1,4 @@
-/** Stopping a turn, and taking a session through its life. */
+/** Stops turns, and changes a session's lifecycle. */
 import { Refusal } from "#base/refusal.ts";
 import { listLiveRuns } from "#engine/runs/queries.ts";
 import {
@@ -15,13 +15,13 @@ import { pump, settlePrompt } from "../turns/turns.ts";
 import { findRoom } from "./ceilings.ts";
 import { setLifecycle } from "./set-lifecycle.ts";
 
-/** Ends every turn that runs; what is queued goes on. */
+/** Ends every running turn; queued prompts stay. */
 export async function stopTurns(work: Work, session: SessionWriter): Promise<void> {
   const live = await listLiveRuns(work.tx, session.row.id);
   for (const run of live) await cutTurn(work, session, run, "stop", null);
 }
 
-/** The event that leads to a lifecycle when somebody asks for it. */
+/** Event that leads to a requested lifecycle. */
 const EVENT_FOR: Record<Lifecycle, LifecycleEvent> = {
   active: "wake",
   hibernated: "sleep",
@@ -46,13 +46,13 @@ export async function changeLifecycle(
     );
   }
   if (to === "active") await requireMayWake(work, session, "user");
-  // Whoever keeps it has brought it back already.
+  // A listener has brought the session back already.
   if ((row.lifecycle as Lifecycle) === to) return;
   await setLifecycle(work, session, event);
   if (to === "active") await pump(work, session);
 }
 
-/** Why it must not be active again now; asked before anything of its own is changed. */
+/** Reason why the session must not be active again now; asked before its own row is changed. */
 export async function refusesToWake(
   work: Work,
   session: SessionWriter,
@@ -61,7 +61,8 @@ export async function refusesToWake(
   const answer: WakeAnswer = { refusal: null };
   await work.emit({ type: "session_waking", session, by, answer });
   if (answer.refusal) return answer.refusal;
-  // One that was archived pays when it is really taken up again; see `requireMayWake`.
+  // An archived session counts against the ceiling when it is really taken up again; see
+  // `requireMayWake`.
   if (session.row.lifecycle !== "hibernated") return null;
   return findRoom(work, session.row, { mayMakeRoom: by !== "system" });
 }
@@ -80,9 +81,9 @@ async function requireMayWake(
 
 export interface EndSession {
   to: "archived" | "terminated" | "hibernated";
-  /** Stops a turn that runs; without it a busy session refuses. */
+  /** Stops a running turn; without it a busy session refuses. */
   force: boolean;
-  /** Fate of the children of a session that is archived; undefined: the usual one. */
+  /** Fate of an archived session's children; undefined for the default. */
   children?: ChildrenFate | undefined;
 }
 
@@ -98,7 +99,7 @@ export async function endSession(
       "A turn is running. Stop it first, or use force to stop it now.",
     );
   }
-  // What is collected has no turn yet, and nothing wakes a session but the next prompt.
+  // Collected prompts have no turn yet, and only the next prompt would wake the session.
   if (to === "hibernated" && session.row.waiting > 0) {
     throw new Refusal(
       "conflict",
@@ -122,7 +123,10 @@ export async function endSession(
   }
 }
 
-/** A session and everything below it. It ends first: what ends with it begins no turn in it. */
+/**
+ * Terminates a session and everything below it. The session ends first, so that its ending children
+ * begin no turn in it.
+ */
 export async function terminateTree(work: Work, session: SessionWriter): Promise<void> {
   if (session.row.lifecycle !== "terminated")
     await endSession(work, session, { to: "terminated", force: true });
@@ -133,7 +137,7 @@ export async function terminateTree(work: Work, session: SessionWriter): Promise
   }
 }
 
-/** Stops what an orchestrator does and counts one more incarnation; nothing in its queue is lost. */
+/** Stops an orchestrator's turns and counts one more incarnation; nothing in its queue is lost. */
 export async function restart(work: Work, session: SessionWriter): Promise<void> {
   const { row } = session;
   if (row.lifecycle === "hibernated") await changeLifecycle(work, session, "active");
@@ -149,7 +153,7 @@ export async function restart(work: Work, session: SessionWriter): Promise<void>
 
 /**
  * Brings back a session that never ends for good: its history, its threads and its children stay,
- * and it is one incarnation older. Asleep, it does nothing until somebody speaks to it.
+ * and it is one incarnation older. The session sleeps until somebody speaks to it.
  */
 export async function revive(
   work: Work,

@@ -1,14 +1,14 @@
-/** Writes a new lifecycle, tells of it, and lets the machine that holds the files know of an end. */
+/** Writes a new lifecycle, records it, and notifies the machine that holds the files of an end. */
 import { type LifecycleEvent, transitionSession } from "#engine/transitions/session-transitions.ts";
 import type { SessionWriter, Work } from "#engine/work.ts";
 import { findWorkspace } from "#engine/workspaces/queries.ts";
 
-/** The caller has checked that the session may do so. */
+/** Sets a lifecycle; the caller has checked that the session may change to it. */
 export async function setLifecycle(
   work: Work,
   session: SessionWriter,
   event: LifecycleEvent,
-  /** A word of the code, when more is known than that somebody wanted it. */
+  /** Reason code, when more is known than that somebody requested the change. */
   why?: string,
 ): Promise<void> {
   const { row } = session;
@@ -18,11 +18,11 @@ export async function setLifecycle(
   const data = { lifecycle: to, from, ...(why === undefined ? {} : { why }) };
   session.record({ type: "session_updated", reason: to, data });
   await work.emit({ type: "session_lifecycle", session, from });
-  if (to !== "active") await tellKeeper(work, row.id);
+  if (to !== "active") await notifyKeeper(work, row.id);
 }
 
-/** The machine that holds its files may end what still runs there. */
-async function tellKeeper(work: Work, sessionId: string): Promise<void> {
+/** Notifies the machine that holds the files, so that it ends what still runs there. */
+async function notifyKeeper(work: Work, sessionId: string): Promise<void> {
   const workspace = await findWorkspace(work.tx, sessionId);
   if (workspace) work.tx.afterCommit(() => work.announcer.tidy(workspace.runner_id));
 }

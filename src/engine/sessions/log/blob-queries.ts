@@ -1,4 +1,4 @@
-/** The only SQL on blobs and on who needs them. */
+/** The only SQL on blobs and their references. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { BlobRefRow, BlobRow, KernelTables } from "#engine/schema.ts";
 
@@ -15,7 +15,7 @@ const insertBlobRow = prepare<BlobRow, unknown>((db, p) =>
       data: p("data"),
       created_at: p("created_at"),
     })
-    // An update, though nothing changes: it locks the row, so that a purge which drops the last other
+    // The update changes nothing but locks the row, so that a purge which drops the last other
     // reference at this moment waits, and then finds this one.
     .onConflict((conflict) =>
       conflict
@@ -34,7 +34,7 @@ const insertBlobRef = prepare<BlobRefRow, unknown>((db, p) =>
     })
     .onConflict((conflict) => conflict.columns(["org_id", "sha256", "session_id"]).doNothing()),
 );
-/** Kept as long as a session that needs it. */
+/** Keeps a blob for as long as a session refers to it. */
 export async function keepBlob(tx: Tx, row: BlobRow, sessionId: string): Promise<void> {
   await tx.run(insertBlobRow, row);
   const { org_id, sha256, media_type } = row;
@@ -78,13 +78,14 @@ const deleteLoneBlob = prepare<Omit<BlobKey, "session_id">, unknown>((db, p) =>
     ),
 );
 /**
- * Drops at most `limit` references of a session, and the blobs that nobody refers to any more. Returns
- * how many references went.
+ * Drops at most `limit` references of a session, and the blobs without any reference left. Returns
+ * the number of references dropped.
  */
 export async function dropSomeBlobs(tx: Tx, sessionId: string, limit: number): Promise<number> {
   const refs = await tx.all(selectRefs, { sessionId, limit });
   for (const { org_id, sha256, session_id } of refs) {
-    // A statement of its own: the next one must see references of whoever held the row until now.
+    // A separate statement: the next one must see references of the transaction that held the row
+    // until now.
     await tx.first(lockBlobRow, { org_id, sha256 });
     await tx.run(deleteBlobRef, { org_id, sha256, session_id });
     await tx.run(deleteLoneBlob, { org_id, sha256 });
@@ -100,12 +101,15 @@ const selectBlob = prepare<{ sessionId: string; sha256: string }, BlobRow>((db, 
         .onRef("blob_refs.sha256", "=", "blobs.sha256"),
     )
     .select(["blobs.org_id", "blobs.sha256", "blobs.size", "blobs.data", "blobs.created_at"])
-    // By the session's own word: that of others who have the same bytes would tell of them.
+    // The session's own media type: that of others with the same bytes would disclose them.
     .select((eb) => eb.fn.coalesce("blob_refs.media_type", "blobs.media_type").as("media_type"))
     .where("blob_refs.session_id", "=", p("sessionId"))
     .where("blob_refs.sha256", "=", p("sha256")),
 );
-/** A blob that the session refers to. Knowing a hash is not enough: another's is as if it were not there. */
+/**
+ * Blob that the session refers to. Knowing a hash is not enough: another session's blob is not
+ * found.
+ */
 export function findBlob(
   reader: Reader,
   sessionId: string,

@@ -66,7 +66,7 @@ const selectEntry = prepare<{ sessionId: string; entryId: string }, EventRow>((d
     .where("entry_id", "=", p("entryId"))
     .orderBy("seq"),
 );
-/** The rows of an entry. A call and its result may share one. */
+/** Rows of an entry. A call and its result may share one. */
 export function listEntryRows(
   reader: Reader,
   sessionId: string,
@@ -83,7 +83,7 @@ const selectCalls = prepare<{ sessionId: string; promptId: string }, EventRow>((
     .where("prompt_id", "=", p("promptId"))
     .where("type", "in", ["pre_tool", "post_tool"]),
 );
-/** The calls of one turn and their results. */
+/** Calls of one turn, and their results. */
 export function listCallsOfPrompt(
   reader: Reader,
   sessionId: string,
@@ -110,13 +110,13 @@ const updateRedacted = prepare<RedactedRow, unknown>((db, p) =>
     .where("session_id", "=", p("session_id"))
     .where("seq", "=", p("seq")),
 );
-/** The only change that a row of the log ever sees. */
+/** Redacts a row; the log allows no other change. */
 export function saveRedacted(tx: Tx, row: RedactedRow): Promise<number> {
   return tx.run(updateRedacted, row);
 }
 
 const SIZED_COLUMNS = ["content", "tool_input", "tool_output", "error", "data"] as const;
-/** The bytes of an event as SQL; both databases know them without reading the content. */
+/** Size of an event in SQL; both databases know it without reading the content. */
 export const EVENT_BYTES = SIZED_COLUMNS.map((name) => `coalesce(octet_length(${name}), 0)`).join(
   " + ",
 );
@@ -143,12 +143,12 @@ export async function listEventSizes(
 
 export interface CallSpan {
   sessionId: string;
-  /** Only what lies after this seq is looked at. */
+  /** Seq after which events are read. */
   after: number;
   tools: readonly string[];
   limit: number;
 }
-/** The newest calls of these tools and what came of them, newest first. */
+/** Newest calls of these tools and their results, newest first. */
 export function listCallEvents(
   reader: Reader,
   { sessionId, after, tools, limit }: CallSpan,
@@ -180,7 +180,7 @@ const selectHistory = prepare<
     .orderBy("seq", "desc")
     .limit(p("limit")),
 );
-/** The newest entries of a thread between two places of the log, in order. */
+/** Newest entries of a thread between two seqs, in order. */
 export async function listHistory(
   reader: Reader,
   span: { sessionId: string; thread: string; after: number; before: number; limit: number },
@@ -197,7 +197,7 @@ const selectLastEntry = prepare<{ sessionId: string }, EventRow>((db, p) =>
     .orderBy("seq", "desc")
     .limit(1),
 );
-/** What a session said or did last. */
+/** Last entry of a session. */
 export function findLastEntry(reader: Reader, sessionId: string): Promise<EventRow | undefined> {
   return reader.first(selectLastEntry, { sessionId });
 }
@@ -207,11 +207,14 @@ export interface EntryFilter {
   thread?: string | undefined;
   before?: number | undefined;
   after?: number | undefined;
-  /** Only entries of these kinds. */
+  /** Limits the entries to these kinds. */
   kinds?: readonly EntryKind[] | undefined;
   limit: number;
 }
-/** A page of the transcript: the newest before `before`, or the oldest after `after`; always in order. */
+/**
+ * A page of the transcript: the newest before `before`, or the oldest after `after`; always in
+ * order.
+ */
 export async function listEntries(reader: Reader, filter: EntryFilter): Promise<EventRow[]> {
   let query = builder<KernelTables>(reader.dialect)
     .selectFrom("events")

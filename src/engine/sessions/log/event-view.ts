@@ -9,7 +9,7 @@ export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Stands where a redacted entry was. */
+/** Replaces the content of a redacted entry. */
 export const REMOVED = "[removed]";
 
 export function eventView(row: EventRow): SessionEvent {
@@ -39,7 +39,7 @@ export function eventView(row: EventRow): SessionEvent {
   };
 }
 
-/** Only for rows with an entry id. */
+/** Entry of a row; the row must have an entry id. */
 export function entryView(row: EventRow): Entry {
   const event = eventView(row);
   const data = event.data ?? {};

@@ -1,6 +1,6 @@
 /**
- * What other servers wrote to sessions that are followed here. The bus tells sooner where there is
- * one; this makes good what it lost. With SQLite there is no other server.
+ * Finds what other servers wrote to sessions that are followed here. The bus, where there is one,
+ * reports it sooner; this makes good what the bus lost. With SQLite there is no other server.
  */
 import type { Engine } from "#engine/work.ts";
 import { listLastSeqs } from "../queries.ts";

@@ -30,7 +30,7 @@ const selectLongest = prepare<
     .orderBy("expires_at", "desc")
     .limit(1),
 );
-/** Until when this person may read this session; undefined: not now. */
+/** End of this person's access to this session; undefined when it is not open to them. */
 export async function findOpenUntil(
   reader: Reader,
   key: { sessionId: string; userId: string; now: number },
@@ -49,7 +49,7 @@ const selectOfUser = prepare<
     .where("expires_at", ">", p("now"))
     .orderBy("expires_at"),
 );
-/** What is open to this person now, by session. */
+/** Sessions that are open to this person now. */
 export async function listOpenTo(
   reader: Reader,
   userId: string,

@@ -1,8 +1,8 @@
 /**
- * Takes what one entry says out of the log for good; its place and seq stay. The copies that the
- * kernel keeps go with it: the prompt, the run's result, a tool's kept answer, what a gate showed,
- * and a summary that was made of it. Features remove theirs when they hear of it. What other agents
- * were told of it stands in their own sessions, and is redacted there. Diffs of the workspace stay.
+ * Removes the content of one entry from the log for good; its place and seq stay. The copies that
+ * the kernel keeps go with it: the prompt, the run's result, a tool's kept answer, what a gate
+ * showed, and a summary that was made of it. Features remove their copies on the event. Copies sent
+ * to other agents are in their own sessions, and are redacted there. Diffs of the workspace stay.
  */
 
 import { notFound, Refusal } from "#base/refusal.ts";
@@ -26,10 +26,10 @@ import { findThread, freshContext } from "../queries.ts";
 import { listCallsOfPrompt, listEntryRows, saveRedacted } from "./event-queries.ts";
 import { REMOVED } from "./event-view.ts";
 
-/** Told to the owner in the session itself; an admin must not be able to take it back. */
+/** Notices to the owner in the session itself; an admin must not be able to remove them. */
 const KEPT_NOTICES: ReadonlySet<string> = new Set(["opened_by_admin"]);
 
-/** Redacts an entry and what belongs to the same call. Returns the ids of all entries it blanked. */
+/** Redacts an entry and the other half of the same call. Returns the ids of all entries it blanked. */
 export function redactEntry(
   engine: Engine,
   principal: Principal,
@@ -61,28 +61,28 @@ export function redactEntry(
   });
 }
 
-/** Locks the session of something to be redacted; `what` is named where the principal may not. */
+/** Locks the session of something to be redacted; a refusal names `what`. */
 export async function lockToRedact(
   work: Work,
   principal: Principal,
   sessionId: string,
   what: "session" | "prompt",
 ): Promise<SessionWriter> {
-  // With its parent, which may have been told of it.
+  // Locks the parent too, which may have been notified of the content.
   const session = await work.family(sessionId);
   if (!session || !mayRedact(principal, session.row)) throw notFound(what);
   requireSignedIn(principal, "Removing what was said");
   return session;
 }
 
-/** The person whose session it is, and admins, who need not be able to read it. */
+/** True for the session's owner, and for admins, who need not be able to read it. */
 function mayRedact(principal: Principal, row: SessionRow): boolean {
   if (principal.kind !== "user") return false;
   if (may(principal, "session.manage", sessionThing(row))) return true;
   return may(principal, "session.oversee", { orgId: row.org_id });
 }
 
-/** A turn that runs has the words in its memory, and would write them down again. */
+/** A running turn holds the words in memory, and would write them down again. */
 function requireAtRest({ run_state }: SessionRow): void {
   if (run_state === null) return;
   throw busy(
@@ -108,7 +108,7 @@ function wordsOf({ content, tool_input, tool_output, error }: EventRow): string[
     .concat(error ?? []);
 }
 
-/** Both halves of a call: its result repeats the input. */
+/** Rows of both halves of a call: its result repeats the input. */
 async function rowsOf(work: Work, sessionId: string, entryId: string): Promise<EventRow[]> {
   const rows = await listEntryRows(work.tx, sessionId, entryId);
   const call = rows.find(({ type }) => type === "pre_tool" || type === "post_tool");
@@ -144,7 +144,7 @@ async function blank(work: Work, row: EventRow): Promise<void> {
   if (callId !== undefined && promptId) await blankCall(work, promptId, callId);
 }
 
-/** Fields of a call that a model's history needs, without a word of anybody. */
+/** Fields of a call that a model's history needs, free of anybody's words. */
 const FACTS: ReadonlySet<string> = new Set([
   ...["step", "callId", "durationMs", "truncated", "endsTurn", "partial", "forModel", "author"],
 ]);
@@ -157,8 +157,8 @@ function factsOf(data: string): Record<string, unknown> {
 }
 
 /**
- * The result of a run holds its last text and what it forwarded, so any text or notice may stand in
- * it; or it is the one that an agent gave by a call.
+ * Blanks a run's result. It holds the last text and forwarded notices, so any text or notice may be
+ * part of it; or it is the result that an agent gave by a call.
  */
 async function blankResult(work: Work, runId: string, row: EventRow): Promise<void> {
   const run = await findRun(work.tx, runId);
@@ -173,7 +173,7 @@ async function blankCall(work: Work, promptId: string, callId: string): Promise<
   await forgetToolResult(work.tx, promptId, callId);
   const gate = await findGateByCall(work.tx, promptId, callId);
   if (!gate) return;
-  // What it shows is what will be performed.
+  // A pending gate shows what will be performed, so it must stay as it is.
   if (gate.state === "pending") throw busy("An approval of this call waits. Decide it first.");
   const decision = gate.decision === null ? null : (JSON.parse(gate.decision) as GateDecision);
   if (decision?.promptId !== undefined)
@@ -189,7 +189,7 @@ async function blankCall(work: Work, promptId: string, callId: string): Promise<
   });
 }
 
-/** A summary, and the memory of an agent program, may hold what was said. */
+/** A summary, and the memory of an agent program, may hold the removed words. */
 async function forgetContext(work: Work, session: SessionWriter, entry: EventRow): Promise<void> {
   session.row.executor_session_id = null;
   if (entry.thread === null) return;

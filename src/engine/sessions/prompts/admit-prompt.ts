@@ -1,5 +1,5 @@
 /**
- * Admission: a prompt is taken into a thread, durably, and its place in the queue is decided. It
+ * Admission: takes a prompt into a thread, durably, and decides its place in the queue. Admission
  * never waits for a runner, a sandbox or a model.
  */
 import { createHash } from "node:crypto";
@@ -60,25 +60,25 @@ export interface NewPrompt {
   runId: string;
   content: string;
   thread: string;
-  /** Undefined: as the session is set. */
+  /** Undefined for the session's own queue mode. */
   mode: QueueMode | undefined;
   author: Author;
   origin: Origin;
   createdBy: string;
   dispatchId: string | null;
-  /** For what the system itself sends: the same cause is admitted once. */
+  /** Cause of a prompt that the system sends: the same cause is admitted once. */
   causeKey: string | null;
-  /** Its cause came about in this very command, so it cannot have been admitted before. */
+  /** True when the cause arose in this very command, so it cannot have been admitted before. */
   isNew?: boolean;
   attachments: readonly BlobInput[];
   runOptions: RunOptions | null;
-  /** The news that `content` words; see `notices/`. */
+  /** Notice that `content` renders; see `notices/`. */
   notice?: Notice;
-  /** A guest's words began it. */
+  /** True when a guest's words began it. */
   isGuest?: boolean;
-  /** Sent by the person who may answer this session's questions: it answers one that is open. */
+  /** True when its sender may answer this session's questions: the prompt answers an open one. */
   mayAnswer?: boolean;
-  /** How long ago it was written: it answers no question that was asked since. */
+  /** Age of the prompt: it answers no question that was asked after it was written. */
   writtenMsAgo?: number;
 }
 
@@ -88,7 +88,7 @@ export interface Admission {
   repeated: boolean;
 }
 
-/** Admits into a locked session. The session must be one that takes prompts, unless the system sends it. */
+/** Admits into a locked session, which must accept prompts unless the system sends this one. */
 export async function admitPrompt(
   work: Work,
   session: SessionWriter,
@@ -143,8 +143,8 @@ async function enter(
 }
 
 /**
- * Attachments, commands and prompts that cut a turn are no answers. Nor is anything typed to a turn that
- * somebody else's words began: that turn may tell them what it hears.
+ * Attachments, commands and prompts that cut a turn are no answers. Nor is a prompt to a turn that
+ * somebody else's words began: that turn may pass on what it reads.
  */
 async function findQuestionFor(
   work: Work,
@@ -176,7 +176,7 @@ const NEXT_IN_LINE: QueueDecision = {
   putBackUnclaimed: false,
 };
 
-/** The turn that asked goes on with these words, so the prompt becomes part of that turn. */
+/** The turn that asked continues with these words, so the prompt becomes part of that turn. */
 async function answerQuestion(
   work: Work,
   session: SessionWriter,
@@ -247,9 +247,9 @@ async function wakeOrRefuse(work: Work, session: SessionWriter, by: Author["kind
   if (row.lifecycle === "active") return;
   const isAsleep = row.lifecycle === "hibernated";
   const refusal = await refusesToWake(work, session, by);
-  // Whoever keeps it has brought it back.
+  // A listener has brought the session back.
   if ((row.lifecycle as Lifecycle) === "active") return;
-  // What the system sends waits in the queue until the session is taken up again.
+  // Prompts of the system wait in the queue until the session is active again.
   if (by === "system" && (row.lifecycle === "archived" || (isAsleep && refusal))) return;
   if (refusal) throw refusal;
   if (isAsleep) {
@@ -301,7 +301,7 @@ async function decide(
   const { row } = session;
   const mode = input.mode ?? row.queue_mode;
   const waiting = row.waiting === 0 ? 0 : await countWaiting(work.tx, row.id, input.thread);
-  // What follows from something that has happened is never refused: that would undo what happened.
+  // A prompt that follows from an event is never refused: a refusal would undo the event.
   const counted = input.causeKey === null ? waiting : 0;
   const collecting = waiting === 0 ? [] : await listCollecting(work.tx, row.id, input.thread);
   const wantsCut = mode === "steer" || mode === "interrupt";
@@ -310,7 +310,8 @@ async function decide(
     {
       live: live
         ? {
-            // One that waits for another attempt has begun: it cannot go back to the queue.
+            // A run that waits for another attempt has begun: its prompt cannot go back to the
+            // queue.
             claimed: live.state !== "pending" || live.fence > 0,
             cutting: live.state === "stopping",
             authorKey: cutting ? `${cutting.author_kind}:${cutting.author_id}` : "",
@@ -388,7 +389,7 @@ async function keepAttachments(
   return kept;
 }
 
-/** What makes two prompts the same: their words, their place and what is attached. */
+/** Hash of what makes two prompts the same: content, thread, mode and attachments. */
 function hashOf(input: NewPrompt): string {
   const hash = createHash("sha256").update(
     JSON.stringify([input.content, input.thread, input.mode ?? null]),

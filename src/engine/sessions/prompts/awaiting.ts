@@ -1,13 +1,13 @@
-/** A session that has ended its turn to wait for something, as its row shows it. */
+/** State of a session that has ended its turn to wait for an event, as its row shows it. */
 import type { SessionRow } from "#engine/schema.ts";
 
 export interface OpenWait {
   kind: "children" | "time";
-  /** When it is woken at the latest; null: no time was set. */
+  /** Time when the session is woken at the latest; null when none was set. */
   until: number | null;
 }
 
-/** Shows the waits of all its threads as one: children before time, and the earliest time. */
+/** Shows the waits of all threads as one: children before time, and the earliest time. */
 export function showAwaiting(row: SessionRow, waits: readonly OpenWait[]): void {
   if (waits.length === 0) {
     endAwaiting(row);

@@ -1,7 +1,7 @@
 /**
- * `async_callback`: when a run ends, the parent of its session is told what came of it, in the
- * transaction that settles the run, once. A feature that keeps an inbox for parents tells it there;
- * without one, the kernel prompts the parent itself.
+ * `async_callback`: when a run ends, the parent of its session is notified of the result once, in
+ * the transaction that settles the run. A feature that keeps an inbox for parents delivers it
+ * there; without one, the kernel prompts the parent itself.
  */
 import { quoteLines } from "#base/text/clean-text.ts";
 import { admitNotice } from "#engine/notices/admit-notice.ts";
@@ -15,7 +15,7 @@ const MAX_RESULT_CHARS = 16_000;
 export async function promptParentWhenDone(work: Work, event: KernelEvent): Promise<void> {
   if (event.type !== "prompt_settled") return;
   const { session, prompt, run } = event;
-  // Also of a run that never began: whoever asked for it has its id and waits to hear of it.
+  // Includes a run that never began: its caller has the id and waits for the callback.
   if (parseRunOptions(prompt.run_options).executionMode !== "async_callback") return;
   const answer = { isTaken: false };
   await work.emit({ type: "callback_due", session, prompt, run, answer });

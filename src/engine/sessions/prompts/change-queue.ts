@@ -1,4 +1,4 @@
-/** What people may do to a prompt that still waits: withdraw it, edit it, send it now. */
+/** Changes to a prompt that still waits: withdraw it, edit it, send it now. */
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import { deleteRun, listLiveRuns } from "#engine/runs/queries.ts";
 import type { PromptRow, RunRow } from "#engine/schema.ts";
@@ -30,7 +30,7 @@ export async function withdrawPrompt(
     await clearTimer(work.tx, COLLECT_TIMER, `${session.row.id}/${prompt.thread}`);
   }
   await pump(work, session);
-  // The turn before it has ended, and nothing is left that could follow it.
+  // The turn before it has ended, and no other prompt is left to follow that turn.
   const outcome = session.row.last_outcome ?? "withdrawn";
   noteRest(session, { prompt, runId: null, outcome });
 }
@@ -40,7 +40,7 @@ export async function editPrompt(
   session: SessionWriter,
   prompt: PromptRow,
   content: string,
-  /** The news that the new content words; none: the content is somebody's own words. */
+  /** Notice that the new content renders; absent when the content is somebody's own words. */
   notice?: Notice,
 ): Promise<void> {
   refuseUnlessWaiting(prompt);
@@ -50,7 +50,7 @@ export async function editPrompt(
   session.record({ type: "prompt_edited", thread: prompt.thread, promptId: prompt.id });
 }
 
-/** To the front of the queue, cutting the turn that runs, as a steer would. */
+/** Moves a prompt to the front of the queue and cuts the running turn, as a steer would. */
 export async function promotePrompt(
   work: Work,
   session: SessionWriter,
@@ -82,7 +82,7 @@ async function liveRunFor(
   return session.row.exclusive === 1 ? live[0] : live.find((run) => run.thread === prompt.thread);
 }
 
-/** A prompt that waits may have a run that nobody has claimed. */
+/** Removes the unclaimed run that a waiting prompt may have. */
 async function takeBackRun(work: Work, session: SessionWriter, prompt: PromptRow): Promise<void> {
   if ((await deleteRun(work.tx, prompt.run_id)) > 0 && session.row.exclusive === 1)
     Object.assign(session.row, showLiveRuns([]));

@@ -1,4 +1,4 @@
-/** The end of a collect buffer: what was held becomes one prompt at the end of the queue. */
+/** End of a collect buffer: the held prompts become one prompt at the end of the queue. */
 import { Refusal } from "#base/refusal.ts";
 import type { PromptRow, TimerRow } from "#engine/schema.ts";
 import {
@@ -11,9 +11,9 @@ import { pump, settlePrompt } from "../turns/turns.ts";
 import { insertPrompt, listCollecting, savePrompt } from "./prompt-queries.ts";
 import { mergeCollected, RANK_NORMAL } from "./prompt-queue.ts";
 
-/** Called when nothing has arrived for the debounce time. */
+/** Runs when nothing has arrived for the debounce time. */
 export async function collectTimerDue(work: Work, timer: TimerRow): Promise<void> {
-  // A session's id holds no slash; a thread's name may.
+  // A session's id has no slash; a thread's name may.
   const slash = timer.subject.indexOf("/");
   const session = await work.family(timer.subject.slice(0, slash));
   if (!session) return;
@@ -21,7 +21,10 @@ export async function collectTimerDue(work: Work, timer: TimerRow): Promise<void
   await pump(work, session);
 }
 
-/** `before`: the position of the prompt that made this necessary; what was held goes before it. */
+/**
+ * Merges the held prompts. `before` is the position of the prompt that causes it; they go before
+ * that.
+ */
 export async function flushCollected(
   work: Work,
   session: SessionWriter,
@@ -62,7 +65,7 @@ function mergedPrompt(
   last: PromptRow,
   held: readonly PromptRow[],
 ): PromptRow {
-  // What an agent said does not become a person's by standing beside it.
+  // Merging must not turn an agent's words into a person's.
   const from = held.find(({ author_kind }) => author_kind !== "user") ?? first;
   return {
     ...first,
@@ -74,7 +77,7 @@ function mergedPrompt(
     run_id: work.ids.mint("run"),
     ...admittedPrompt(work.now),
     rank: RANK_NORMAL,
-    // The place of the last one: nothing that came after it is overtaken.
+    // The position of the last one, so that the merged prompt overtakes none that came after it.
     position: last.position,
     content: mergeCollected(
       held.map(({ author_name, content }) => ({ authorName: author_name, content })),
@@ -91,7 +94,7 @@ function mergedPrompt(
   };
 }
 
-/** Refused for prompts whose turn has begun. */
+/** Refuses prompts whose turn has begun. */
 export function refuseUnlessWaiting(prompt: PromptRow): void {
   if (isWaiting(prompt)) return;
   const now = prompt.state === "settled" ? `has ended (${prompt.outcome})` : "is being worked on";

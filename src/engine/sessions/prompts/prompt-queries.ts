@@ -80,10 +80,10 @@ const setWaiting = prepare<{ id: string; kind: TurnWait }, unknown>((db, p) =>
     .updateTable("prompts")
     .set({ ended_waiting_for: p("kind") })
     .where("id", "=", p("id"))
-    // A call that is performed after its turn has ended says nothing about how that ended.
+    // A call performed after the end of its turn does not tell how that turn ended.
     .where("state", "<>", "settled"),
 );
-/** The turn of a prompt has said that it ends by waiting; the session is locked. */
+/** Records that the turn of a prompt ends by waiting; the session is locked. */
 export function markWaiting(tx: Tx, id: string, kind: TurnWait): Promise<number> {
   return tx.run(setWaiting, { id, kind });
 }
@@ -101,7 +101,7 @@ const updateRedactedPrompt = prepare<RedactedPrompt, unknown>((db, p) =>
     .where((eb) => eb.or([eb("id", "=", p("id")), eb("merged_into", "=", p("id"))]))
     .where("state", "=", "settled"),
 );
-/** Takes the words out of a settled prompt, and out of those that were collected into it. */
+/** Removes the words of a settled prompt, and of those that were collected into it. */
 export function redactPrompt(tx: Tx, redacted: RedactedPrompt): Promise<number> {
   return tx.run(updateRedactedPrompt, redacted);
 }
@@ -222,7 +222,7 @@ const selectWaiting = prepare<{ sessionId: string; limit: number }, PromptRow>((
     .orderBy("position")
     .limit(p("limit")),
 );
-/** In the order in which they will run. */
+/** Waiting prompts in the order in which they will run. */
 export function listWaiting(
   reader: Reader,
   sessionId: string,
@@ -258,7 +258,7 @@ const countBefore = prepare<{ sessionId: string; rank: number; position: number 
         ]),
       ),
 );
-/** How many run before this one. */
+/** Counts the prompts that run before this one. */
 export async function countAhead(reader: Reader, row: PromptRow): Promise<number> {
   const { session_id: sessionId, rank, position } = row;
   return (await reader.first(countBefore, { sessionId, rank, position }))?.n ?? 0;
@@ -270,7 +270,7 @@ export interface PromptFilter {
   before?: { at: number; id: string } | undefined;
   limit: number;
 }
-/** Newest first. */
+/** Prompts that match the filter, newest first. */
 export function listPrompts(reader: Reader, filter: PromptFilter): Promise<PromptRow[]> {
   let query = builder<KernelTables>(reader.dialect)
     .selectFrom("prompts")

@@ -14,17 +14,17 @@ import type { QueueMode } from "#protocol/sessions.ts";
 
 export const MAX_WAITING = 100;
 export const COLLECT_DEBOUNCE_MS = 3_000;
-/** A steady trickle must not hold a buffer open for ever. */
+/** Limit of a buffer: a steady trickle must not hold it open for ever. */
 export const COLLECT_LIMIT_MS = 30_000;
 
 export const RANK_FIRST = 0;
 export const RANK_NORMAL = 1;
 
 export interface QueueState {
-  /** The live run that stands in this prompt's way: unclaimed ones can be put back, others must be cut. */
+  /** Live run that blocks this prompt: an unclaimed one can be put back, others must be cut. */
   live: { claimed: boolean; cutting: boolean; authorKey: string } | null;
   waiting: number;
-  /** When the first prompt of the buffer was taken, or null when nothing is held. */
+  /** Time when the first prompt entered the buffer, or null when nothing is held. */
   collectingSince: number | null;
   now: number;
 }
@@ -32,7 +32,7 @@ export interface QueueState {
 export interface Arrival {
   mode: QueueMode;
   authorKey: string;
-  /** The session's owner or its parent session: may cut anyone's turn. */
+  /** True for the session's owner or its parent session, who may cut anyone's turn. */
   mayCutAnyone: boolean;
 }
 
@@ -55,7 +55,7 @@ export function decideArrival(queue: QueueState, arrival: Arrival): QueueDecisio
   const wantsCut = arrival.mode === "steer" || arrival.mode === "interrupt";
   const mayCut = live !== null && (arrival.mayCutAnyone || arrival.authorKey === live.authorKey);
   if (!wantsCut || !mayCut) {
-    // What was said before must not be overtaken by what is said now.
+    // A new prompt must not overtake earlier ones that are still collected.
     const flushBuffer = queue.collectingSince !== null;
     return { kind: "queue", rank: RANK_NORMAL, flushBuffer, cut: null, putBackUnclaimed: false };
   }
@@ -79,7 +79,7 @@ export interface CollectedPrompt {
   content: string;
 }
 
-/** The text of prompts that were collected together: numbered, under the name of who said them. */
+/** Text of prompts that were collected together: numbered, under the names of their authors. */
 export function mergeCollected(prompts: readonly CollectedPrompt[]): string {
   const groups: { author: string; lines: string[] }[] = [];
   for (const { authorName, content } of prompts) {

@@ -1,4 +1,4 @@
-/** Reading prompts: receipts, the queue, attachments. */
+/** Reads prompts: receipts, the queue, attachments. */
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { decodeCursor, pageOf } from "#engine/requests/cursor.ts";
@@ -45,8 +45,8 @@ export function createPromptReads({ store, clock }: Engine) {
         const row = await readable(reader, principal, id);
         if (row.state === "settled") return promptView(row);
         const ahead = row.state === "queued" ? await countAhead(reader, row) : 0;
-        const around = await lookAround(reader, row.session_id, row.org_id);
-        return receipt(row, around, ahead, clock.now());
+        const context = await readQueueContext(reader, row.session_id, row.org_id);
+        return receipt(row, context, ahead, clock.now());
       }),
 
     list(principal: Principal, sessionId: string, query: PromptQuery): Promise<Page<Prompt>> {
@@ -57,10 +57,10 @@ export function createPromptReads({ store, clock }: Engine) {
         const page = isQueue(query.states)
           ? await queuePage(reader, sessionId, query.states, query.limit)
           : await historyPage(reader, sessionId, query, before);
-        const around = await lookAround(reader, sessionId, session.org_id);
+        const context = await readQueueContext(reader, sessionId, session.org_id);
         const order = new Map((await listWaitingIds(reader, sessionId)).map((id, at) => [id, at]));
         const now = clock.now();
-        const items = page.items.map((row) => receipt(row, around, order.get(row.id) ?? 0, now));
+        const items = page.items.map((row) => receipt(row, context, order.get(row.id) ?? 0, now));
         return { items, next: page.next };
       });
     },
@@ -78,21 +78,30 @@ export function createPromptReads({ store, clock }: Engine) {
   };
 }
 
-interface Around {
+interface QueueContext {
   live: readonly RunRow[];
-  /** Read only when a run waits for a runner, or is held by one. */
+  /** Read only when a run waits for a runner, or a runner holds it. */
   runners: readonly RunnerStanding[];
 }
 
-/** What explains why the prompts of a session wait, read once for all of them. */
-async function lookAround(reader: Reader, sessionId: string, orgId: string): Promise<Around> {
+/** Reads what explains why the prompts of a session wait, once for all of them. */
+async function readQueueContext(
+  reader: Reader,
+  sessionId: string,
+  orgId: string,
+): Promise<QueueContext> {
   const live = await listLiveRuns(reader, sessionId);
   const needsRunners = live.some((run) => run.state === "pending" || run.runner_id !== null);
   return { live, runners: needsRunners ? await listStandings(reader, orgId) : [] };
 }
 
-/** A receipt says not only where a prompt is, but also why it waits. */
-function receipt(row: PromptRow, { live, runners }: Around, ahead: number, now: number): Prompt {
+/** Receipt of a prompt: its state, and the reason why it waits. */
+function receipt(
+  row: PromptRow,
+  { live, runners }: QueueContext,
+  ahead: number,
+  now: number,
+): Prompt {
   if (row.state === "settled") return promptView(row);
   const run = live.find((one) => one.id === row.run_id);
   return promptView(row, {
@@ -110,7 +119,7 @@ function isQueue(states: PromptQuery["states"]): states is readonly PromptState[
   return states?.every((state) => state === "queued" || state === "collecting") ?? false;
 }
 
-/** The head of the queue, in the order in which it will run: what changes too fast to be paged. */
+/** Head of the queue, in the order in which it will run; it changes too fast to be paged. */
 async function queuePage(
   reader: Reader,
   sessionId: string,

@@ -1,4 +1,4 @@
-/** Prompts as their callers use them: admission, and changes to what still waits. */
+/** Prompts as their callers use them: admission, and changes to waiting prompts. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { findRepeated, type IdempotentRequest } from "#engine/requests/idempotency.ts";
 import { may, type Principal, principalKey, sessionThing } from "#engine/requests/principal.ts";
@@ -32,7 +32,7 @@ export function createPrompts(engine: Engine) {
   const { ids } = engine;
   const reads = createPromptReads(engine);
 
-  /** A change whose answer is the prompt's receipt. */
+  /** Makes a change and answers with the prompt's receipt. */
   async function change(
     principal: Principal,
     id: string,
@@ -41,7 +41,7 @@ export function createPrompts(engine: Engine) {
     await command(engine, async (work) => {
       const found = await findPrompt(work.tx, id);
       const session = found && (await work.family(found.session_id));
-      // Read again under the lock: it may have started meanwhile.
+      // Read again under the lock: the prompt may have started meanwhile.
       const prompt = session && (await findPrompt(work.tx, id));
       if (!session || !prompt || !may(principal, "session.prompt", sessionThing(session.row))) {
         throw notFound("prompt");
@@ -78,7 +78,7 @@ export function createPrompts(engine: Engine) {
 
     /**
      * Sends a prompt whose turn failed or was stopped once more, with its attachments, to the same
-     * thread. Repeated calls give back the prompt that the first one admitted.
+     * thread. Repeated calls return the prompt that the first one admitted.
      */
     async retry(principal: Principal, id: string): Promise<Prompt> {
       const fresh = { id: ids.mint("pmt"), runId: ids.mint("run") };
@@ -97,7 +97,7 @@ export function createPrompts(engine: Engine) {
     },
 
     withdraw: (principal: Principal, id: string) => change(principal, id, withdrawPrompt),
-    /** Takes out what a prompt says that never became an entry; see `redact-prompt.ts`. */
+    /** Removes the words of a prompt that never became an entry; see `redact-prompt.ts`. */
     redact: (principal: Principal, id: string) => redactUnstarted(engine, principal, id),
     edit: (principal: Principal, id: string, content: string) =>
       change(principal, id, (work, session, prompt) => editPrompt(work, session, prompt, content)),
@@ -105,7 +105,7 @@ export function createPrompts(engine: Engine) {
   };
 }
 
-/** A session that is not there yet may be one that its keeper makes when it is first spoken to. */
+/** Finds a session; a feature may create a missing one when it is first spoken to. */
 async function findOrMake(
   work: Work,
   principal: Principal,
@@ -117,7 +117,7 @@ async function findOrMake(
   return work.family(sessionId);
 }
 
-/** An agent takes back its own words only: what a person said to its child stays as they said it. */
+/** An agent withdraws or edits only its own prompts: a person's words to its child stay as they are. */
 function mayChange(principal: Principal, { author_kind, author_id }: PromptRow): boolean {
   if (principal.kind !== "session") return true;
   return author_kind === "session" && author_id === principal.sessionId;
@@ -159,7 +159,7 @@ function requireRetryable(prompt: PromptRow): void {
       );
 }
 
-/** The same words, place and attachments; once, however often it is asked for. */
+/** Request with the same words, thread and attachments; admitted once, however often it is made. */
 async function requestOf(
   work: Work,
   prompt: PromptRow,
@@ -174,7 +174,7 @@ async function requestOf(
     thread: prompt.thread,
     mode: "followup",
     dispatchId: `retry:${prompt.id}`,
-    // Long before anything was asked that waits now.
+    // Older than any question that is pending now.
     writtenMsAgo: Number.POSITIVE_INFINITY,
     attachments,
     origin: JSON.parse(prompt.origin) as Origin,
@@ -184,7 +184,7 @@ async function requestOf(
   };
 }
 
-/** Admits what a principal sends. */
+/** Admits a principal's prompt. */
 export async function admitFrom(
   work: Work,
   session: SessionWriter,
@@ -210,7 +210,7 @@ export async function admitFrom(
   return admission;
 }
 
-/** A person's own words in their own session; a key must be one that may decide. */
+/** True for a person's own words in their own session; a key must be one that may decide. */
 function mayAnswer(principal: Principal, row: SessionRow): boolean {
   return (
     principal.kind === "user" &&

@@ -1,6 +1,6 @@
 /**
- * Takes the words out of a prompt that never became an entry: one that was withdrawn, or aborted in
- * the queue. No turn has read it, so it may be done while the session works.
+ * Removes the words of a prompt that never became an entry: one that was withdrawn, or aborted in
+ * the queue. No turn has read it, so this may be done while the session works.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { type Principal, principalKey } from "#engine/requests/principal.ts";
@@ -10,7 +10,7 @@ import { REMOVED } from "../log/event-view.ts";
 import { lockToRedact } from "../log/redact-entry.ts";
 import { findPrompt, redactPrompt } from "./prompt-queries.ts";
 
-/** Returns the ids of the prompts that it blanked, now or before. */
+/** Returns the ids of the blanked prompts, blanked now or before. */
 export function redactUnstarted(
   engine: Engine,
   principal: Principal,
@@ -20,7 +20,7 @@ export function redactUnstarted(
     const found = await findPrompt(work.tx, promptId);
     if (!found) throw notFound("prompt");
     const session = await lockToRedact(work, principal, found.session_id, "prompt");
-    // Again under the lock: it may have been taken up meanwhile.
+    // Read again under the lock: the prompt may have started meanwhile.
     const prompt = await findPrompt(work.tx, promptId);
     if (!prompt) throw notFound("prompt");
     const takenIn =
@@ -54,7 +54,7 @@ export function isRedacted({ state, content_hash }: PromptRow): boolean {
   return state === "settled" && content_hash === "";
 }
 
-/** `takenIn`: the prompt that took this one in. */
+/** Refuses a prompt that has started; `takenIn` is the prompt that took this one in. */
 function requireUnstarted(
   { id, state, started_at }: PromptRow,
   takenIn: PromptRow | undefined,

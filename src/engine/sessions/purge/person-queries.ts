@@ -1,4 +1,4 @@
-/** SQL on what the kernel needs to know of people; the rest of their rows is a feature's. */
+/** SQL on the facts that the kernel needs about people; a feature owns the rest of their rows. */
 import { type Reader, statements } from "#base/store/index.ts";
 import type { TimePlace } from "#base/zoned-time.ts";
 import type { KernelTables } from "#engine/schema.ts";

@@ -1,4 +1,4 @@
-/** A purge beside transactions that need the same rows, which only PostgreSQL runs side by side. */
+/** A purge beside transactions that need the same rows; only PostgreSQL runs them side by side. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { systemClock } from "#base/clock.ts";
@@ -39,10 +39,10 @@ describe.skipIf(!postgresUrl)("a purge beside others", () => {
     );
     return Number(row?.n);
   }
-  /** Rows that are left of a session that is gone. */
+  /** Adds the remains of a session whose own row is gone. */
   const leave = (id: string) =>
     execute(`insert into session_remains values ('${id}', 'org_1', null, 1)`);
-  /** Begins `second` while `first` has done its work and not committed yet. */
+  /** Begins `second` when `first` has done its work and not committed yet. */
   async function overlap(
     first: (tx: Tx) => Promise<unknown>,
     second: () => Promise<unknown>,

@@ -1,7 +1,7 @@
 /**
- * The SQL by which sessions go for good. A session's own row goes at once, together with everything
- * that is listed elsewhere; its bulk (log, turns, files) goes a bounded number of rows at a time and is
- * remembered in `session_remains` until the last row is gone.
+ * SQL that removes sessions for good. A session's own row goes at once, together with its rows in
+ * lists; its bulk (log, turns, files) goes a bounded number of rows at a time and is remembered in
+ * `session_remains` until the last row is gone.
  */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import { oldRows } from "#engine/retention/retention-queries.ts";
@@ -11,9 +11,9 @@ import { lockSession } from "../queries.ts";
 
 const prepare = statements<KernelTables>();
 
-/** Sort key of a session in the order in which they are purged. */
+/** Sort key of a session in the order of purging. */
 export interface PurgePlace {
-  /** When it was archived, or when its own row went. */
+  /** Time when the session was archived, or when its own row was removed. */
   at: number;
   id: string;
 }
@@ -35,14 +35,14 @@ const selectPurgeable = prepare<
       ]),
     )
     .where("run_state", "is", null)
-    // What an orchestrator knows is kept until its person is gone.
+    // The knowledge of an orchestrator is kept until its person is gone.
     .where("kind", "in", ["task", "review"])
     .orderBy("archived_at")
     .orderBy("id")
     .limit(p("limit"))
     .$castTo<PurgePlace>(),
 );
-/** Archived sessions that are due, the longest archived first, after this place. */
+/** Archived sessions that are due, longest archived first, after this place. */
 export function listPurgeable(
   reader: Reader,
   before: number,
@@ -68,9 +68,12 @@ const deleteSession = prepare<{ id: string }, unknown>((db, p) =>
   db.deleteFrom("sessions").where("id", "=", p("id")),
 );
 
-/** Tables of the kernel whose rows are listed on their own, and few: they go with the session's row. */
+/**
+ * Kernel tables whose rows are listed on their own, and few: they are removed with the session's
+ * row.
+ */
 const LISTED_TABLES = ["gates", "session_opens", "workspaces", "threads"] as const;
-/** Tables that are only ever read through their session. The log goes last: it is the largest. */
+/** Tables that are only read through their session. The log goes last: it is the largest. */
 const BULK_TABLES = [
   "workspace_files",
   "turn_changes",
@@ -79,7 +82,7 @@ const BULK_TABLES = [
   "prompts",
   "events",
 ] as const satisfies readonly (keyof KernelTables)[];
-/** Rows of one listed table that go in the transaction of the session's row. */
+/** Rows of one listed table that are removed in the transaction of the session's row. */
 const LISTED_AT_ONCE = 200;
 const BLOBS_AT_ONCE = 2;
 
@@ -106,9 +109,9 @@ function deleteSome(tx: Tx, name: string, id: string, limit: number): Promise<nu
 }
 
 /**
- * Removes a session that was archived before this instant: from here on nobody finds it. At most `rows`
- * rows of its bulk go in the same transaction; children stay, without a parent. False when the session
- * is gone already, works, or is not archived for so long.
+ * Removes a session that was archived before this instant: from here on nobody finds it. At most
+ * `rows` rows of its bulk go in the same transaction; children stay, without a parent. False when
+ * the session is gone already, is at work, or was archived later.
  */
 export async function purgeSession(
   tx: Tx,
@@ -131,8 +134,8 @@ export async function purgeSession(
 }
 
 /**
- * Deletes at most `rows` rows (and two blobs) of a session whose own row is gone. True when nothing is
- * left of it.
+ * Deletes at most `rows` rows (and two blobs) of a session whose own row is gone. True when nothing
+ * is left.
  */
 export async function purgeBulk(
   tx: Tx,
@@ -174,7 +177,7 @@ const selectRemains = prepare<PurgePlace & { limit: number }, PurgePlace>((db, p
     .orderBy("session_id")
     .limit(p("limit")),
 );
-/** Sessions whose own row is gone and whose bulk is not, oldest first, after this place. */
+/** Sessions whose own row is gone but whose bulk is left, oldest first, after this place. */
 export function listRemains(
   reader: Reader,
   { at, id }: PurgePlace,
@@ -209,7 +212,10 @@ const lockRemainsRow = (waits: boolean) =>
   });
 const lockFreeRemains = lockRemainsRow(false);
 const awaitRemains = lockRemainsRow(true);
-/** False when they are gone, or another server works on them, unless `waits` says to wait for it. */
+/**
+ * Locks the remains of a session. False when they are gone, or another server works on them, unless
+ * `waits` says to wait for it.
+ */
 export async function lockRemains(tx: Tx, id: string, { waits = false } = {}): Promise<boolean> {
   return (await tx.first(waits ? awaitRemains : lockFreeRemains, { id })) !== undefined;
 }
@@ -231,7 +237,7 @@ const selectOwned = prepare<{ orgId: string; ownerId: string; limit: number }, S
       .orderBy("id")
       .limit(p("limit")),
 );
-/** Some of a person's sessions, whatever state they are in. */
+/** Some of a person's sessions, in any state. */
 export function listOwnedSessions(
   reader: Reader,
   orgId: string,

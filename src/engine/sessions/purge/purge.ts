@@ -1,7 +1,7 @@
 /**
- * Purges sessions for good, with everything that hangs on them: archived ones when their time is over,
- * and those of somebody whose data is to be removed. Work is done in steps of a bounded number of rows,
- * each a transaction of its own; a step that finds the database busy asks for a longer pause.
+ * Purges sessions for good, with all their rows: archived ones when their time is over, and those
+ * of somebody whose data is to be removed. Work is done in steps of a bounded number of rows, each
+ * a transaction of its own; a step that finds the database busy asks for a longer pause.
  */
 import { eachApart } from "#engine/each-apart.ts";
 import { createPace, type StepTimes, timed } from "#engine/timers/pace.ts";
@@ -21,24 +21,24 @@ import {
   purgeSession,
 } from "./purge-queries.ts";
 
-/** Sessions looked up at once. */
+/** Sessions looked up at a time. */
 const BATCH = 20;
 /** Rows of one step where nothing is measured. */
 const FEW_ROWS = 50;
 const START: PurgePlace = { at: 0, id: "" };
-/** How soon a session is tried again that could not be removed. */
+/** Delay before the removal of a session is tried again after a failure. */
 const FAILED_AGAIN_MS = 10 * 60_000;
 
 export interface Purger {
   /**
-   * Does one step of what is due, and of what is half removed. Returns the pause before the next step,
-   * in ms; undefined when nothing is due. `before`: when a session must have been archived, as of now,
-   * or as of the database's clock when that one is given.
+   * Does one step of due and half-finished removals. Returns the pause before the next step, in ms;
+   * undefined when nothing is due. `before` returns the instant before which a session must have
+   * been archived, as of now, or as of the database's clock when that is given.
    */
   step(before: (now?: number) => number): Promise<number | undefined>;
 }
 
-/** `tables`: of features, whose rows hang on a session. */
+/** Makes a purger; `tables` are those of features whose rows belong to a session. */
 export function createPurger(engine: Engine, tables: readonly string[]): Purger {
   const { store } = engine;
   const pace = createPace(engine);
@@ -71,20 +71,20 @@ export function createPurger(engine: Engine, tables: readonly string[]): Purger 
 }
 
 /**
- * Walks a list of sessions again and again, some at a time. One whose removal failed is left out for
- * a while, so that it keeps neither the others nor the rest of housekeeping waiting.
+ * Walks a list of sessions again and again, some at a time. A session whose removal failed is left
+ * out for a while, so that it blocks neither the others nor the rest of housekeeping.
  */
 function createWorklist(
   { clock }: Engine,
   list: (after: PurgePlace) => Promise<readonly PurgePlace[]>,
 ) {
   const instant = () => clock.steady?.() ?? clock.now();
-  /** Sessions that failed, and when they are tried again. */
+  /** Failed sessions, and the time when each is tried again. */
   const failed = new Map<string, number>();
   let place = START;
   let waiting: PurgePlace[] = [];
   return {
-    /** Undefined at the end of the list; it begins anew with the next call. */
+    /** Next session; undefined at the end of the list, which begins anew with the next call. */
     async next(): Promise<PurgePlace | undefined> {
       while (waiting.length === 0) {
         const some = await list(place);
@@ -109,7 +109,7 @@ function createWorklist(
   };
 }
 
-/** Deletes some of what is left of a session. `isOver`: nothing is left, or another server does it. */
+/** Deletes some remains of a session. `isOver`: nothing is left, or another server does it. */
 async function purgeRemains(
   engine: Engine,
   id: string,
@@ -126,17 +126,18 @@ async function purgeRemains(
   return { ...times, isOver };
 }
 
-/** Everything that a purged session of this id has left, however much: for a new session of the same id. */
+/** Deletes all remains of a purged session, however many: for a new session of the same id. */
 export async function finishPurge(work: Work, id: string): Promise<void> {
-  // Whoever is at it now must be done: rows of the new session would look like what is left of the old.
+  // A purge under way must end first: rows of the new session would look like remains of the old
+  // one.
   if (!(await lockRemains(work.tx, id, { waits: true }))) return;
   while (!(await purgeBulk(work.tx, id, work.sessionTables, FEW_ROWS)));
   await dropRemains(work.tx, id);
 }
 
 /**
- * Ends and removes some of a person's sessions. True when there is none left; a session whose turn
- * still winds down is there in the next round.
+ * Ends and removes some of a person's sessions. True when none is left; a session whose turn is
+ * still ending is left for the next round.
  */
 export async function purgeSessionsOf(
   engine: Engine,
@@ -159,7 +160,7 @@ export async function purgeSessionsOf(
   return some.length === 0 && remains.length === 0;
 }
 
-/** One that has ended goes now. The command that does it must not have it in its hands. */
+/** Removes an ended session now. The command must not hold its lock. */
 export async function purgeEnded(work: Work, id: string): Promise<"gone" | "busy" | "not_ended"> {
   const session = await findSession(work.tx, id);
   const workspace = await findWorkspace(work.tx, id);
@@ -171,7 +172,7 @@ export async function purgeEnded(work: Work, id: string): Promise<"gone" | "busy
   return "gone";
 }
 
-/** The machine that holds its files hears of it, and removes them. */
+/** Notifies the machine that holds the session's files, which then removes them. */
 async function removeSession(
   engine: Engine,
   id: string,

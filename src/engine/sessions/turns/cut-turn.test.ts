@@ -32,7 +32,7 @@ const runner = {
 } as const;
 const log = createLog({ level: "silent" });
 
-/** One of the server's. */
+/** A tool of the server. */
 const slow = defineTool({
   name: "slow",
   description: "",
@@ -49,7 +49,7 @@ describe("a turn that is cut short", () => {
   let first: string;
   let held: Pick<Assignment, "run" | "fence"> & { connection: RunnerConnection };
 
-  /** A process of the same runner: what an earlier one held is lost. */
+  /** Connects a process of the same runner: runs of an earlier process are lost. */
   async function connectRunner(bootId: string): Promise<RunnerConnection> {
     const connection = kernel.dispatcher.connect(runner, {
       send: (frame) => {

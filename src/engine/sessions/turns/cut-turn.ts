@@ -1,6 +1,7 @@
 /**
- * Cutting a turn short. One that a runner holds is told, and ends when its runner says so; one that
- * waits for its next attempt, because its runner was lost or because it is parked, is ended at once.
+ * Cuts a turn short. A turn that a runner holds gets a stop request, and ends when its runner
+ * reports it; a turn that waits for its next attempt, because its runner was lost or because it is
+ * parked, is ended at once.
  */
 
 import { endingOf, requestStop } from "#engine/runs/request-stop.ts";
@@ -13,10 +14,10 @@ import { findPrompt } from "../prompts/prompt-queries.ts";
 import { findCall, listTurnCalls, type TurnCall } from "./turn-entries.ts";
 import { settleRun } from "./turns.ts";
 
-/** More calls than this are not waiting for their results in an honest turn. */
+/** More open calls than an honest turn has. */
 const MAX_ANSWERED = 1_000;
 
-/** `by`: the prompt that cuts this turn. */
+/** Cuts a turn; `by` is the prompt that cuts it. */
 export async function cutTurn(
   work: Work,
   session: SessionWriter,
@@ -33,7 +34,7 @@ export async function cutTurn(
   await settleRun(work, session, prompt, run, endingOf(reason, by));
 }
 
-/** The calls of a turn and their results, with those of the present command. */
+/** Calls of a turn and their results, with those of the present command. */
 export async function turnCalls(
   work: Work,
   session: SessionWriter,
@@ -56,7 +57,7 @@ interface CallData {
   meta?: unknown;
 }
 
-/** A call as it was journaled, also when the present command does it. */
+/** A call as journaled, also by the present command. */
 export async function readCall(
   work: Work,
   session: SessionWriter,
@@ -69,8 +70,8 @@ export async function readCall(
 }
 
 /**
- * For a turn that ends without a word from its runner: a call must not stand in a finished turn
- * without a result, because models refuse such a history.
+ * Answers the open calls of a turn that ends without its runner: a finished turn must not hold a
+ * call without a result, because models refuse such a history.
  */
 export async function answerOpenCalls(
   work: Work,

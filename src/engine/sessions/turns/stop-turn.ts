@@ -1,6 +1,6 @@
 /**
- * Stops a turn at somebody's request. A stop names the turn it means by its prompt, so that a repeated
- * or late one never reaches the turn after it. A stop without a name means the turn that its sender saw
+ * Stops a turn on request. A stop names its turn by the prompt, so that a repeated or late one
+ * never reaches the turn after it. A stop without a name means the turn that its sender saw
  * running: shortly after a stopped turn has ended it counts as a repetition of that stop.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
@@ -25,7 +25,7 @@ export async function stopTurn(
   return runs.map(({ prompt_id }) => prompt_id);
 }
 
-/** The live runs that a stop means; none when the turn has ended already. */
+/** Live runs that a stop means; none when the turn has ended already. */
 export async function turnsToStop(
   work: Work,
   session: SessionWriter,

@@ -1,6 +1,6 @@
 /**
- * Reads what a turn has journaled. A turn may have written very much: contents are read only as far as
- * they fit, and of calls only what is asked for.
+ * Reads the journal of a turn. A turn may have written very much: contents are read only as far as
+ * they fit, and only the requested fields of calls.
  */
 import type { Reader } from "#base/store/index.ts";
 import { statements } from "#base/store/index.ts";
@@ -9,16 +9,19 @@ import { EVENT_BYTES } from "../log/event-queries.ts";
 
 const prepare = statements<KernelTables>();
 
-/** A turn of a session: its entries lie after `after`. */
+/** A turn of a session: its entries follow seq `after`. */
 export interface TurnSpan {
   sessionId: string;
   after: number;
   promptId: string;
 }
 
-/** More than this is not sent again to whoever goes on with a turn: results go first, the oldest first. */
+/**
+ * Limit of what is sent again to the next attempt of a turn: results are left out first, oldest
+ * first.
+ */
 const MAX_CHARS = 8_000_000;
-/** Above this, what was said and asked is left out too. */
+/** Limit above which texts and calls are left out too. */
 const MAX_ALL_CHARS = 16_000_000;
 const LEFT_OUT = "[left out here: too long to be sent again]";
 const LEFT_OUT_CONTENT = JSON.stringify([{ type: "text", text: LEFT_OUT }]);
@@ -33,13 +36,13 @@ const SIZES = (dialect: Reader["dialect"]) =>
   `select seq, type, ${EVENT_BYTES} as bytes from events
    where ${OF_TURN[dialect]} and entry_id is not null and role = 'assistant' order by seq desc`;
 
-interface From {
-  /** Results from this seq on are read whole, and all else from the other one on. */
+interface WholeFrom {
+  /** Seq from which results are read whole, and seq from which everything else is. */
   results: number;
   all: number;
 }
 
-const selectWhole = prepare<TurnSpan & From, EventRow>((db, p) =>
+const selectWhole = prepare<TurnSpan & WholeFrom, EventRow>((db, p) =>
   db
     .selectFrom("events")
     .selectAll()
@@ -72,7 +75,10 @@ const LEFT = (dialect: Reader["dialect"]) => {
      and seq < ${results} and (type = 'post_tool' or seq < ${all}) order by seq`;
 };
 
-/** Entries that a turn has journaled, in order. Of a very long turn, older contents are named and not read. */
+/**
+ * Entries that a turn has journaled, in order. In a very long turn, older contents are named but
+ * not read.
+ */
 export async function listTurnEntries(reader: Reader, turn: TurnSpan): Promise<EventRow[]> {
   const parameters = [turn.sessionId, turn.after, turn.promptId];
   const sizes = await reader.query<{ seq: number; type: string; bytes: number }>({
@@ -89,8 +95,8 @@ export async function listTurnEntries(reader: Reader, turn: TurnSpan): Promise<E
   return [...whole, ...left.map(withoutContent)].sort((a, b) => a.seq - b.seq);
 }
 
-/** `sizes`: newest first. */
-function wholeFrom(sizes: readonly { seq: number; type: string; bytes: number }[]): From {
+/** Seqs to read whole from; `sizes` are newest first. */
+function wholeFrom(sizes: readonly { seq: number; type: string; bytes: number }[]): WholeFrom {
   const from = { results: 0, all: 0 };
   let [chars, others] = [0, 0];
   for (const { seq, type, bytes } of sizes) {
@@ -118,12 +124,12 @@ function withoutContent({ call_id, ...row }: LightRow): EventRow {
   };
 }
 
-/** A call of a turn or what came of it, without what it was given. */
+/** A call of a turn or its result, without the input. */
 export interface TurnCall {
   seq: number;
   type: "pre_tool" | "post_tool";
   call_id: string | null;
-  /** As JSON. */
+  /** Verdict as JSON. */
   verdict: string | null;
 }
 
@@ -131,7 +137,7 @@ const CALLS = (dialect: Reader["dialect"]) =>
   `select seq, type, ${CALL_ID[dialect]} as call_id, ${VERDICT[dialect]} as verdict from events
    where ${OF_TURN[dialect]} and type in ('pre_tool', 'post_tool') order by seq`;
 
-/** The calls of a turn and their results, in order. */
+/** Calls of a turn and their results, in order. */
 export async function listTurnCalls(reader: Reader, turn: TurnSpan): Promise<TurnCall[]> {
   const rows = await reader.query<TurnCall>({
     sql: CALLS(reader.dialect),

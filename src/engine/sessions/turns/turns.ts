@@ -1,8 +1,8 @@
 /**
- * Where turns begin and end. `pump` gives the next prompt its run when nothing stands in its way;
- * it is called by every command that may have freed a place, in the same transaction, and calling it
- * once too often does nothing. `settleRun` and `settlePrompt` end a prompt: exactly one outcome, and
- * in the same transaction every consequence inside the database.
+ * Begin and end of turns. `pump` gives the next prompt its run when nothing stands in its way;
+ * every command that may have freed a place calls it in the same transaction, and calling it once
+ * too often does nothing. `settleRun` and `settlePrompt` end a prompt: exactly one outcome, and in
+ * the same transaction every consequence inside the database.
  */
 import { cleanText } from "#base/text/clean-text.ts";
 import { withdrawGates } from "#engine/gates/gates.ts";
@@ -21,7 +21,7 @@ import type { Outcome } from "#protocol/sessions.ts";
 import { clearContext, isClear } from "../prompts/clear-context.ts";
 import { listWaiting, nextQueued, savePrompt } from "../prompts/prompt-queries.ts";
 
-/** `newest`: the prompt that was put into the queue last, if that has just been done. */
+/** Starts what can start; `newest` is the prompt that was queued last, if that has just been done. */
 export async function pump(
   work: Work,
   session: SessionWriter,
@@ -78,14 +78,14 @@ async function startNext(
     const prompt = await nextQueued(work.tx, session.row.id, thread);
     if (!prompt) return undefined;
     if (!isClear(prompt.content)) return start(work, session, prompt);
-    // Asks nothing of an agent, so it is done here, when its turn has come.
+    // A clear needs no agent, so it is done here, when its turn has come.
     await clearContext(work, session, prompt.thread);
     await settlePrompt(work, session, prompt, null, { outcome: "completed" });
   }
 }
 
 async function start(work: Work, session: SessionWriter, prompt: PromptRow): Promise<RunRow> {
-  // A session with files on a machine works where they are.
+  // A session with files on a machine works on that machine.
   const workspace = session.isNew ? undefined : await findWorkspace(work.tx, session.row.id);
   const isHeld = workspace?.left_at === null;
   const pinned = isHeld ? workspace.runner_id : null;
@@ -105,7 +105,7 @@ function newRun(
   folder: Demands,
 ): RunRow {
   const options = parseRunOptions(prompt.run_options);
-  // What the session was started with holds for its later prompts; a run may ask for more.
+  // The requirements of the session's first run hold for later prompts; a run may require more.
   const demands = { ...folder, ...sessionDemands(session), ...options.demands };
   const requirements: RunRequirements = {
     orgId: session.org_id,
@@ -167,11 +167,11 @@ export interface Ending {
   usage?: { inputTokens: number; outputTokens: number; costMicros: number | null };
   supersededBy?: string;
   mergedInto?: string;
-  /** The question that the prompt answered. */
+  /** Gate of the question that the prompt answered. */
   answeredGate?: string;
 }
 
-/** Ends a prompt that has a run, and starts what waits behind it. */
+/** Ends a prompt that has a run, and starts the next in the queue. */
 export async function settleRun(
   work: Work,
   session: SessionWriter,
@@ -270,7 +270,7 @@ export function noteRest(session: SessionWriter, { prompt, runId, outcome }: Las
   });
 }
 
-/** A run's cost is that of its priced requests; one that is not makes the session's unknown. */
+/** Adds the cost of a run's priced requests; an unpriced request makes the session's cost unknown. */
 export function addUsage(
   session: SessionWriter,
   run: RunRow,
@@ -287,11 +287,11 @@ export function addUsage(
   session.row.cost_micros = added(session.row.cost_micros, usage.costMicros);
 }
 
-/** Sums only grow, and stay numbers that both databases hold exactly. */
+/** Adds to a sum that only grows, and stays a number that both databases hold exactly. */
 export function added(sum: number, more: number): number {
   const counted = Number.isFinite(more) && more > 0 ? Math.round(more) : 0;
   return Math.min(sum + counted, Number.MAX_SAFE_INTEGER);
 }
 
-/** What a runner sends may hold what a database cannot. */
+/** Output of a runner may hold characters that a database cannot store. */
 const clean = (text: string | undefined) => (text === undefined ? null : cleanText(text));

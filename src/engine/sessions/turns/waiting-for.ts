@@ -1,4 +1,4 @@
-/** Why a prompt or a session does not go on: a reason for programs, one sentence for people. Pure. */
+/** Reason why a prompt or a session waits: a code for programs, one sentence for people. Pure. */
 
 import type { RunnerMatch } from "#engine/runs/claims/runner-match.ts";
 import type { PromptRow, RunRow, SessionRow } from "#engine/schema.ts";
@@ -9,22 +9,25 @@ import { isoTime } from "../log/event-view.ts";
 
 export interface RunSurroundings {
   run: RunRow | undefined;
-  /** How the connected runners meet its run. */
+  /** Match of the connected runners with the prompt's run. */
   runners: RunnerMatch;
-  /** When another runner may take its run, because the one that holds it is away; null when it is here. */
+  /**
+   * Time when another runner may take the run, because its holder is away; null when the holder is
+   * connected.
+   */
   takeoverAt: number | null;
   now: number;
 }
 
 export interface PromptSurroundings extends RunSurroundings {
-  /** How many prompts run before it. */
+  /** Number of prompts that run before this one. */
   ahead: number;
   sessionBusy: boolean;
-  /** The turn before it waits for somebody's answer. */
+  /** True when the turn before it waits for somebody's answer. */
   sessionAsks: boolean;
 }
 
-/** For a prompt that was just admitted, or has ended: nothing around it explains it. */
+/** For a prompt that was just admitted, or has ended: no surroundings are read for it. */
 export const UNKNOWN_SURROUNDINGS: PromptSurroundings = {
   run: undefined,
   ahead: 0,
@@ -60,11 +63,11 @@ const WHY: Record<WaitReason, string> = {
 };
 
 const BEHIND_TURN: ReadonlySet<WaitReason> = new Set(["session_busy", "behind_other_prompts"]);
-/** In place of the words for a busy session. */
+/** Replaces the words for a busy session. */
 const ASKS_FIRST =
   "The session asks its person something and waits for the answer; this comes after it. Answer it among the approvals, or stop the turn.";
 
-/** In place of the words for a busy runner. */
+/** Replaces the words for a busy runner. */
 const LOW_DISK =
   "The disk of the runner is almost full, so it takes no new work. This goes on by itself when there is room; somebody must make room on that machine.";
 
@@ -88,7 +91,10 @@ function promptReason(
   return runReason(around);
 }
 
-/** Kind of wait of the session for each reason of a run; reasons without one are no wait of the session. */
+/**
+ * Wait kind of the session for each reason of a run; reasons without one are no wait of the
+ * session.
+ */
 const KINDS: Partial<Record<WaitReason, SessionWaitKind>> = {
   no_runner: "runner",
   no_matching_runner: "runner",
@@ -100,7 +106,7 @@ const KINDS: Partial<Record<WaitReason, SessionWaitKind>> = {
   quota: "quota",
   budget: "budget",
 };
-/** Pauses that end as soon as a machine can go on; the others end with the time. */
+/** Pauses that end as soon as a machine can continue; the others end with the time. */
 const MACHINE_PAUSES: ReadonlySet<string> = new Set([
   SANDBOX_UNAVAILABLE,
   DISK_LOW,
@@ -117,7 +123,7 @@ const CHILDREN =
   "It waits for its child sessions and goes on when one reports. Write to it to wake it now.";
 const TIME = "It sleeps until the time it set. Write to it to wake it now.";
 
-/** `around`: of the live run that tells most about the session, if there is one. */
+/** Wait of a session; `around` is about its most telling live run, if there is one. */
 export function sessionWait(row: SessionRow, around: RunSurroundings): SessionWait | null {
   const { lifecycle, run_state, plan_state } = row;
   if (lifecycle === "archived" || lifecycle === "terminated") return null;
@@ -159,7 +165,7 @@ function runReason({ run, runners, takeoverAt, now }: RunSurroundings): WaitReas
   if (run.state === "stopping") return "stopping";
   if (run.state !== "pending") return null;
   const code = pauseCode(run);
-  // However soon it may be tried again: only that machine can.
+  // Only that machine can try again, however soon the time comes.
   if (run.available_at <= now || (code === null && runners === "holder_away"))
     return WAITS_FOR_RUNNER[runners];
   if (code === null) return "retry_backoff";
@@ -192,7 +198,7 @@ function wordsFor(
 function pauseOf(run: RunRow | undefined): { message: string; until: string | null } | undefined {
   if (!run || run.pause === null) return undefined;
   const { code, message } = JSON.parse(run.pause) as { code: string; message: string };
-  // It goes on as soon as there is a sandbox, or room; the pause ends only to look again.
+  // The run continues as soon as there is a sandbox, or room; the pause ends only to look again.
   const isOpenEnded = code === SANDBOX_UNAVAILABLE || code === DISK_LOW;
   return { message, until: isOpenEnded ? null : isoTime(run.available_at) };
 }

@@ -1,4 +1,4 @@
-/** The story of an orchestrator: two tasks, one after the other, and what came of them. */
+/** The story of an orchestrator: two tasks, one after the other, and their results. */
 import { describe, expect, it } from "vitest";
 import { collect, request, responseIn } from "../fake-request.ts";
 import type { AssistantPart, ModelMessage } from "../model.ts";
@@ -19,7 +19,7 @@ interface Played {
   calls: { tool: string; input: Record<string, string> }[];
 }
 
-/** One turn: every call succeeds, and waiting ends it. */
+/** Plays one turn: every call succeeds, and waiting ends it. */
 async function turn(messages: ModelMessage[], text: string, tools = LEADS): Promise<Played> {
   messages.push(user(text));
   const played: Played = { said: "", calls: [] };
@@ -63,7 +63,7 @@ describe("the demo's orchestrator", () => {
     expect(last.said).toContain("Otters have dense fur.");
     expect(last.said).toContain("index.html is made.");
     expect(last.said).toContain("open *Page: otters*, then Preview");
-    // And once more from the start.
+    // The story also starts over.
     expect((await turn(messages, ASK)).calls).toHaveLength(2);
   });
 

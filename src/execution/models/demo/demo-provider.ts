@@ -1,5 +1,5 @@
 /**
- * The built-in model: it needs no key and no network, and plays a script with real tool calls. The
+ * The built-in model: needs no key and no network, and plays a script with real tool calls. The
  * same conversation always gets the same answer.
  */
 import { createHash } from "node:crypto";
@@ -24,7 +24,7 @@ const CHUNK_DELAY_MS = 15;
 const INPUT_CHUNK_CHARS = 120;
 
 export interface DemoOptions {
-  /** Between two pieces of an answer; 0 for none. */
+  /** Delay between two pieces of an answer; 0 for none. */
   delayMs?: number;
   clock?: Clock;
   scripts?: readonly Script[];
@@ -94,13 +94,13 @@ function* eventsOf({ parts }: ModelResponse): Generator<ModelEvent> {
   }
 }
 
-/** The same for the same place in the conversation, and no other call's. */
+/** Call id, the same for the same place in the conversation, and unique to it. */
 function callIdOf({ cacheKey, messages }: ModelRequest, { said }: Scene, index: number): string {
   const place = JSON.stringify([cacheKey, messages.length, said, index]);
   return `demo_${createHash("sha256").update(place).digest("hex").slice(0, 20)}`;
 }
 
-/** The demo's tokens are words. */
+/** Counts words as the demo's tokens. */
 function usageOf({ system, messages }: ModelRequest, parts: ModelResponse["parts"]): ModelUsage {
   const count = (value: unknown) => JSON.stringify(value).match(/\w+/g)?.length ?? 0;
   return {

@@ -9,13 +9,13 @@ import { MAX_STEPS } from "./script.ts";
 const demo = createDemoProvider({ delayMs: 0 });
 
 type Call = Extract<AssistantPart, { type: "tool_call" }>;
-type Answer = { text: string; isError?: boolean };
-type Perform = (call: Call) => Answer;
+type ToolReply = { text: string; isError?: boolean };
+type Perform = (call: Call) => ToolReply;
 
 interface Played {
   messages: ModelMessage[];
   calls: Call[];
-  /** What was said in each step. */
+  /** Text of the model in each step. */
   said: string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the demo model can play. A script looks at a conversation and says the next step; all it
- * knows is what stands there, so it goes on correctly from any point, also after a restart.
+ * Scripts of the demo model. A script looks at a conversation and returns the next step. It knows
+ * only that conversation, so it continues correctly from any point, also after a restart.
  */
 import type { ModelMessage, ModelRequest, UserPart } from "../model.ts";
 
@@ -9,40 +9,40 @@ export interface ToolCallStep {
   input: Record<string, unknown>;
 }
 
-/** A step without calls is the end of the turn. */
+/** One answer; a step without calls ends the turn. */
 export interface Step {
   say: string;
   calls: ToolCallStep[];
-  /** False when the program asked, not somebody who is to be introduced to the demo. */
+  /** False when the program asked, not a person who is to be introduced to the demo. */
   isForThePerson?: boolean;
 }
 
-/** A call that was made, with what came back; null when nothing has. */
+/** A call that was made, with its result; null when there is none yet. */
 export interface MadeCall extends ToolCallStep {
   result: { text: string; isError: boolean } | null;
 }
 
-/** What was asked in one turn, and what was called to answer it. */
+/** Prompt of one turn, and the calls made to answer it. */
 export interface Exchange {
   said: string;
   calls: readonly MadeCall[];
 }
 
 export interface Scene {
-  /** What the person said last; of a very long text the beginning, which is what is searched for words. */
+  /** Last prompt of the person; of a very long text the beginning, which is searched for words. */
   said: string;
   saidWhole: string;
-  /** The calls of this turn, in order. */
+  /** Calls of this turn, in order. */
   calls: readonly MadeCall[];
-  /** The calls of all turns before. */
+  /** Calls of all earlier turns. */
   earlierCalls: readonly MadeCall[];
-  /** The turns before this one, in order. */
+  /** Earlier turns, in order. */
   earlier: readonly Exchange[];
-  /** Nothing was answered in this conversation yet. */
+  /** True when nothing was answered in this conversation yet. */
   isFirstAnswer: boolean;
-  /** The names of the tools on offer. */
+  /** Names of the offered tools. */
   tools: ReadonlySet<string>;
-  /** What the model was told first. */
+  /** System prompt. */
   system: string;
 }
 
@@ -52,7 +52,7 @@ export interface Script {
   next(scene: Scene): Step;
 }
 
-/** No turn of the demo is longer than this, whatever the conversation looks like. */
+/** Longest turn of the demo, whatever the conversation looks like. */
 export const MAX_STEPS = 8;
 const MAX_SEARCHED_CHARS = 4000;
 
@@ -72,10 +72,10 @@ export function readScene({ messages, tools, system }: ModelRequest): Scene {
   };
 }
 
-/** Letters and news of the board, which come in nobody's voice. */
+/** Mailbox messages and notices of the board, which no person wrote. */
 export const IS_TOLD = /^\[(mailbox|mailbox, guest|tasks)\] /;
 
-/** Anything but what it was only told. */
+/** True when the model has answered anything but such a notice. */
 function hasAnswered(messages: readonly ModelMessage[]): boolean {
   let isTold = false;
   return messages.some((message) => {
@@ -84,11 +84,11 @@ function hasAnswered(messages: readonly ModelMessage[]): boolean {
   });
 }
 
-/** A message may begin with notes and earlier prompts, and end with what was attached to the newest. */
+/** A message may begin with notes and earlier prompts, and end with attachments of the newest one. */
 function newestWords(parts: readonly UserPart[]): string {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text.trim()] : []));
   const newest = texts.findLast((text) => text !== "" && !/^\[(attached:|an image )/.test(text));
-  // Whoever said it, it is played alike.
+  // Prompts are played alike, whoever wrote them.
   return newest?.replace(/^\[from [^\n]*\]\n/, "") ?? "";
 }
 
@@ -129,21 +129,24 @@ function asFields(input: unknown): Record<string, unknown> {
   return typeof input === "object" && input !== null ? (input as Record<string, unknown>) : {};
 }
 
-/** One step of a story: what is said and called, and whether the story makes sense without it. */
+/** One step of a story: its text and call, and if the story needs it. */
 export interface Stage {
   say: string | ((scene: Scene) => string);
   call: ToolCallStep | ((scene: Scene) => ToolCallStep);
-  /** Without its tool, or after its failure, the story ends. */
+  /** True when the story ends without the stage's tool, or after its failure. */
   isNeeded?: boolean;
 }
 
 export interface Story {
   stages: readonly Stage[];
-  /** `done` has the call of each stage, null where its tool is not offered or its turn never came. */
+  /**
+   * Closing words; `done` has the call of each stage, null where its tool is not offered or it was
+   * not reached.
+   */
   close(done: readonly (MadeCall | null)[], scene: Scene): string;
 }
 
-/** Goes through the stages one call at a time and ends with the closing words. */
+/** Plays the stages one call at a time and ends with the closing words. */
 export function play({ stages, close }: Story, scene: Scene): Step {
   const done: (MadeCall | null)[] = stages.map(() => null);
   let at = 0;
@@ -180,7 +183,7 @@ export function withoutTool(tool: string): string {
   return `For this I would use the tool \`${tool}\`, but it is not offered in this session, so I cannot play it here.`;
 }
 
-/** What a tool said, cut to what fits into an answer. */
+/** Excerpt of a tool's output that fits into an answer. */
 export function excerpt(text: string, maxLines = 15, maxChars = 1200): string {
   const lines = text.trim().split("\n");
   const shown = lines.slice(0, maxLines).join("\n").slice(0, maxChars);
@@ -188,7 +191,7 @@ export function excerpt(text: string, maxLines = 15, maxChars = 1200): string {
   return isCut ? `${shown}\n…` : shown;
 }
 
-/** In a fence that the text itself cannot close. */
+/** Quotes text in a fence that the text itself cannot close. */
 export function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -5,7 +5,7 @@ import { ResponseBuilder } from "./response-builder.ts";
 
 const AUTHOR = { provider: "anthropic", model: "m" };
 
-/** The response that comes of these events. */
+/** Response that results from these events. */
 function read(...all: object[]) {
   const events = new AnthropicEvents();
   const builder = new ResponseBuilder(AUTHOR);

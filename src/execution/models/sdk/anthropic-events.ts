@@ -1,7 +1,6 @@
 /**
- * The events of one streamed answer of Anthropic's Messages, in the words of the SDK. Only the
- * fields that are used are looked at: events and blocks that are not known are passed over, as its
- * documentation asks for.
+ * Events of one streamed answer of Anthropic's Messages, in the SDK's form. Only used fields are
+ * read: unknown events and blocks are skipped, as the documentation asks for.
  */
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { WireFault } from "./failures.ts";
@@ -11,7 +10,7 @@ type Part = LanguageModelV4StreamPart;
 
 interface Block {
   type: "text" | "reasoning" | "call";
-  /** Of a call: the provider's id, the tool, and the input as far as it was written. */
+  /** Provider's id, tool and input so far, for a call. */
   callId: string;
   tool: string;
   input: string;
@@ -28,7 +27,7 @@ const STOP_REASONS: Readonly<Record<string, "stop" | "tool-calls" | "length" | "
     refusal: "content-filter",
   };
 
-/** An error inside an answer has a name where others have a status. */
+/** An error inside an answer has a name in place of a status. */
 const STATUS_OF: Readonly<Record<string, number>> = {
   api_error: 500,
   overloaded_error: 529,
@@ -46,7 +45,7 @@ export class AnthropicEvents {
   #usage: Fields = {};
   #stopReason: string | undefined;
 
-  /** `data` is that of one event. What is no event at all, and an error, is thrown. */
+  /** Reads the `data` of one event. Throws for data that is no event, and for an error. */
   take(data: string): Part[] {
     const event = parse(data);
     const id = String(event.index);
@@ -135,7 +134,7 @@ export class AnthropicEvents {
     return [{ type: "tool-call", toolCallId, toolName, input: input || "{}" }];
   }
 
-  /** Counts come at the beginning and again, as far as they have changed, at the end. */
+  /** Counts come at the beginning and, where they have changed, again at the end. */
   #note({ usage, stop_reason }: Fields): void {
     for (const [name, value] of Object.entries(fieldsOf(usage)))
       if (value !== null) this.#usage[name] = value;
@@ -172,7 +171,7 @@ function parse(data: string): Fields {
   }
 }
 
-/** Its fields are those errors of the SDK have. */
+/** Error with the same fields as errors of the SDK. */
 function errorOf(error: Fields) {
   const statusCode = STATUS_OF[String(error.type)];
   return { message: error.message, type: error.type, statusCode, data: { error } };

@@ -1,4 +1,4 @@
-/** Server-sent events: takes bytes as they come, gives the data of each event that is complete. */
+/** Server-sent events: takes bytes as they come, returns the data of each complete event. */
 import { createParser } from "eventsource-parser";
 
 /** Sets no limit of its own: `WireGuard` bounds every line and the whole answer. */

@@ -1,6 +1,6 @@
 /**
- * What went wrong with a provider, as one of our codes. All that is known about an error is
- * gathered first (status, headers, the provider's words for it), then judged in one place.
+ * Maps failures of a provider to our codes. All facts about an error are gathered first (status,
+ * headers, the provider's words), then judged in one place.
  */
 import { FROM_PROVIDER_HEADER } from "#protocol/models.ts";
 import { type ModelFailure, TURN_OVER } from "../model.ts";
@@ -11,10 +11,10 @@ import { safeText } from "./safe-text.ts";
 const QUOTA_AFTER_MS = 2 * 60_000;
 
 const MAX_MODEL_CHARS = 200;
-/** An error says what it is at its beginning; patterns are not tried on more. */
+/** An error names itself at its beginning; patterns are not tried on more. */
 const MAX_TEXT_CHARS = 4_000;
 
-/** A failure that we noticed ourselves. */
+/** A failure that we detected ourselves. */
 export class WireFault extends Error {
   readonly code: string;
 
@@ -25,21 +25,21 @@ export class WireFault extends Error {
 }
 
 export interface FailureContext {
-  /** How people know the provider. */
+  /** Name of the provider for people. */
   provider: string;
   model: string;
   secrets: readonly string[];
   nowMs: number;
-  /** An answer with a status of success had begun. */
+  /** True when an answer with a status of success had begun. */
   hasBegun: boolean;
-  /** The provider is reached through the server's model gateway. */
+  /** True when the provider is reached through the server's model gateway. */
   viaServer?: boolean;
 }
 
-interface Known {
+interface ErrorFacts {
   status: number | null;
   headers: Headers;
-  /** The provider's own name for it, such as `overloaded_error`. */
+  /** Provider's own name for the error, such as `overloaded_error`. */
   kind: string;
   text: string;
 }
@@ -52,7 +52,7 @@ export function failureOf(error: unknown, context: FailureContext): ModelFailure
   if (error instanceof WireFault && error.code !== "model_stream_broken") {
     return build(error.code, "", {}, context);
   }
-  const known = learn(error);
+  const known = readError(error);
   if (context.viaServer && isTurnOver(known)) return turnOver();
   const waitMs = retryAfterMs(known.headers, context.nowMs);
   const code = codeOf(known, waitMs, context);
@@ -62,8 +62,11 @@ export function failureOf(error: unknown, context: FailureContext): ModelFailure
   return { ...failure, retryable: true, isServerAway: true };
 }
 
-/** Refused by the server's gateway, not by a provider: the turn has ended, or is being stopped. */
-function isTurnOver({ status, headers, kind }: Known): boolean {
+/**
+ * True for a refusal of the server's gateway, not of a provider: the turn has ended, or is being
+ * stopped.
+ */
+function isTurnOver({ status, headers, kind }: ErrorFacts): boolean {
   return status === 403 && headers[FROM_PROVIDER_HEADER] === undefined && kind === "run_over";
 }
 
@@ -75,15 +78,18 @@ function turnOver(): ModelFailure {
 /** Statuses of a server that is being restarted or is too busy, or of a proxy in front of it. */
 const AWAY_STATUS = new Set([408, 429, 502, 503, 504]);
 
-/** The gateway marks what comes from a provider; all other trouble is of the server or the way to it. */
-function isServerAway({ status, headers, kind }: Known, { hasBegun }: FailureContext): boolean {
+/** The gateway marks answers of a provider; all other failures are the server's or the network's. */
+function isServerAway(
+  { status, headers, kind }: ErrorFacts,
+  { hasBegun }: FailureContext,
+): boolean {
   if (status === null) return !hasBegun;
   if (!AWAY_STATUS.has(status) || headers[FROM_PROVIDER_HEADER] !== undefined) return false;
-  // A spent budget is the server's word too, and waiting does not change it.
+  // A spent budget is the server's refusal too, and waiting does not change it.
   return !/provider_(?:unreachable|redirected)|insufficient_quota/.test(kind);
 }
 
-function codeOf(known: Known, waitMs: number | undefined, context: FailureContext): string {
+function codeOf(known: ErrorFacts, waitMs: number | undefined, context: FailureContext): string {
   const named = codeOfWords(known, waitMs);
   if (named) return named;
   const { status } = known;
@@ -97,8 +103,14 @@ function codeOf(known: Known, waitMs: number | undefined, context: FailureContex
   return "model_request_invalid";
 }
 
-/** What the provider's words say more exactly than its status, which may even be one of success. */
-function codeOfWords({ status, kind, text }: Known, waitMs: number | undefined): string | null {
+/**
+ * Code from the provider's words, which are more exact than its status; the status may even be one
+ * of success.
+ */
+function codeOfWords(
+  { status, kind, text }: ErrorFacts,
+  waitMs: number | undefined,
+): string | null {
   if (/insufficient_quota|billing_error|insufficient_credits/.test(kind))
     return "model_quota_exhausted";
   if (/credit balance is too low|exceeded your current quota/i.test(text))
@@ -113,7 +125,7 @@ function codeOfWords({ status, kind, text }: Known, waitMs: number | undefined):
   return /invalid_request/.test(kind) ? "model_request_invalid" : null;
 }
 
-/** Too much of anything, images too: the answer to all of it is to send less. */
+/** True for too much of anything, images too: the remedy is always to send less. */
 function isTooLong(status: number | null, kind: string, text: string): boolean {
   if (status === 413) return true;
   const mayBeInput = status === null || status < 300 || status === 400 || status === 422;
@@ -180,8 +192,11 @@ function build(code: string, text: string, detail: Detail, context: FailureConte
   };
 }
 
-/** Errors come as objects of several packages, or as what a provider sent; only their fields are trusted. */
-function learn(error: unknown): Known {
+/**
+ * Reads an error. Errors are objects of several packages, or a provider's data; only their fields
+ * are trusted.
+ */
+function readError(error: unknown): ErrorFacts {
   const fields = asRecord(error);
   const body = bodyOf(fields);
   const inner = asRecord(body.error ?? asRecord(body.response).error ?? body);

@@ -1,4 +1,4 @@
-/** The ways of speaking to a provider, and what differs between them in a request. */
+/** Kinds of provider APIs, and the differences between them in a request. */
 
 import { createHash } from "node:crypto";
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
@@ -12,7 +12,7 @@ const SMALL_ANTHROPIC_MODELS: [pattern: RegExp, outputTokens: number][] = [
   [/claude-3-5/, 8192],
   [/claude-(3-(?!7)|2|instant)/, 4096],
 ];
-/** These think by themselves, and show it only when they are asked to. */
+/** Models that think by themselves, and show it only when asked to. */
 const ADAPTIVE_THINKING = /claude-(?:(?:opus|sonnet|haiku|fable)-5|opus-4-[6-8]|sonnet-4-6)/;
 const OPENAI_REASONING = /^(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*-chat)/;
 const MAX_CACHE_KEY_CHARS = 64;
@@ -34,20 +34,20 @@ export function outputTokens(
 export interface OptionsWish {
   model: string;
   cacheKey: string;
-  /** Some organisations may not ask for summaries of reasoning. */
+  /** False for organisations that may not ask for summaries of reasoning. */
   wantsSummaries: boolean;
 }
 
-export function providerOptions(kind: ProviderKind, wish: OptionsWish): SharedV4ProviderOptions {
+export function providerOptions(kind: ProviderKind, request: OptionsWish): SharedV4ProviderOptions {
   if (kind === "anthropic") {
-    if (!ADAPTIVE_THINKING.test(wish.model)) return {};
+    if (!ADAPTIVE_THINKING.test(request.model)) return {};
     return { anthropic: { thinking: { type: "adaptive", display: "summarized" } } };
   }
   if (kind === "openai-compatible") return {};
-  // What was said is kept in our own log only; reasoning comes back encrypted instead.
-  const openai = { store: false, promptCacheKey: cacheKeyOf(wish.cacheKey) };
+  // The conversation is kept in our own log only; reasoning comes back encrypted instead.
+  const openai = { store: false, promptCacheKey: cacheKeyOf(request.cacheKey) };
   if (kind === "openai-chat") return { openai };
-  const reasons = wish.wantsSummaries && OPENAI_REASONING.test(wish.model);
+  const reasons = request.wantsSummaries && OPENAI_REASONING.test(request.model);
   return { openai: reasons ? { ...openai, reasoningSummary: "auto" } : openai };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Where the parts of an answer come from. The SDK writes every request. It also reads the answers,
+ * Source of the parts of an answer. The SDK writes every request. It also reads the answers,
  * through half a dozen web streams and a schema for each event; answers in a format that is common
- * and simple are read here instead, for less than half of the time.
+ * and simple are read here instead, in less than half of the time.
  */
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { AnthropicEvents } from "./anthropic-events.ts";
@@ -15,7 +15,7 @@ export type MakeLanguageModel = (fetch: Fetch) => LanguageModelV4;
 export type Call = Parameters<LanguageModelV4["doStream"]>[0];
 
 export interface PartSource {
-  /** What has come since; null at the end. */
+  /** Parts that have arrived since the last call; null at the end. */
   next(): Promise<LanguageModelV4StreamPart[] | null>;
   cancel(): Promise<void>;
 }
@@ -63,14 +63,14 @@ function readHere(chunks: Chunks): PartSource {
   };
 }
 
-interface Written {
+interface WrittenRequest {
   input: Parameters<Fetch>[0];
   init: Parameters<Fetch>[1];
 }
 
-/** The request as the SDK would send it. For the SDK, its answer never comes. */
-async function requestOf(makeModel: MakeLanguageModel, call: Call): Promise<Written> {
-  const { promise: written, resolve } = Promise.withResolvers<Written>();
+/** Request as the SDK would send it. For the SDK, its answer never comes. */
+async function requestOf(makeModel: MakeLanguageModel, call: Call): Promise<WrittenRequest> {
+  const { promise: written, resolve } = Promise.withResolvers<WrittenRequest>();
   const answered = makeModel((input, init) => {
     resolve({ input, init });
     return new Promise<Response>(() => {});
@@ -81,7 +81,7 @@ async function requestOf(makeModel: MakeLanguageModel, call: Call): Promise<Writ
   return Promise.race([written, tooSoon]);
 }
 
-/** Its fields are those errors of the SDK have. */
+/** Error with the same fields as errors of the SDK. */
 function refusedBy({ status, statusText, headers }: Response, responseBody: string) {
   return {
     message: statusText,
@@ -91,7 +91,7 @@ function refusedBy({ status, statusText, headers }: Response, responseBody: stri
   };
 }
 
-/** `fetch` says only that it failed; why is in the cause. */
+/** `fetch` reports only that it failed; the reason is in the cause. */
 function nameTheCause(error: unknown): never {
   const cause = error instanceof TypeError ? (error.cause as Error | undefined) : undefined;
   throw cause?.message ? new Error(`Cannot connect: ${cause.message}`, { cause: error }) : error;

@@ -1,5 +1,5 @@
 /**
- * Puts a response together from the pieces of the SDK's stream, and says which piece came. Tool
+ * Builds a response from the pieces of the SDK's stream, and returns the event of each piece. Tool
  * calls are kept apart by id; an id that comes twice in one response names two calls, so the later
  * one gets an id of its own.
  */
@@ -25,7 +25,7 @@ interface Block {
   type: "text" | "reasoning";
   text: string;
   meta: ProviderMeta;
-  /** Null until it has something to show. */
+  /** Null until the block has something to show. */
   part: number | null;
 }
 
@@ -48,7 +48,7 @@ export class ResponseBuilder {
   readonly #author: Author;
   readonly #parts: (Block | Call)[] = [];
   readonly #blocks = new Map<string, Block>();
-  /** By the provider's id; several when it repeats one. */
+  /** Calls by the provider's id; several when it repeats one. */
   readonly #calls = new Map<string, Call[]>();
   #chars = 0;
 
@@ -114,7 +114,7 @@ export class ResponseBuilder {
     return { type, part: block.part, text: part.delta };
   }
 
-  /** Hidden reasoning has no text, but must be given back. */
+  /** Hidden reasoning has no text, but must be returned to the provider. */
   #endBlock(key: string, block: Block): void {
     this.#blocks.delete(key);
     if (block.part !== null || block.type === "text" || Object.keys(block.meta).length === 0)
@@ -158,7 +158,7 @@ export class ResponseBuilder {
     return { type: "tool_input", part: call.part, tool: call.tool, text: delta };
   }
 
-  /** The whole call comes last and is what counts; pieces before it were for watching. */
+  /** The whole call comes last and is what counts; earlier pieces were for watching. */
   #completeCall(part: Part<"tool-call">): ModelEvent | null {
     const begun = this.#calls.get(part.toolCallId)?.find(({ isComplete }) => !isComplete);
     const call = begun ?? this.#addCall(part.toolCallId, part.toolName);
@@ -216,7 +216,7 @@ function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): ModelUsag
 
 const MAX_COUNT = 1e12;
 
-/** A provider may say anything; what it says is counted and paid for as a whole number. */
+/** A provider may report anything; usage is counted and paid for in whole numbers. */
 function countOf(said: number | undefined): number {
   const count = Number(said ?? 0);
   return Number.isNaN(count) ? 0 : Math.max(0, Math.min(Math.round(count), MAX_COUNT));

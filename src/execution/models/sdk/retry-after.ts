@@ -1,4 +1,4 @@
-/** When a provider says it may be asked again, in all the ways providers say it. */
+/** Reads the time when a provider may be asked again, in all the forms that providers use. */
 
 export type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -6,7 +6,7 @@ const MAX_MS = 31 * 24 * 3_600_000;
 const ANTHROPIC_LIMITS = ["requests", "tokens", "input-tokens", "output-tokens", "unified"];
 const OPENAI_LIMITS = ["-requests", "-tokens", ""];
 
-/** How long to wait from now; undefined when the provider does not say. Names of headers are lower case. */
+/** Delay from now; undefined when the provider gives none. Names of headers are lower case. */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const asked = readMilliseconds(headers["retry-after-ms"]) ?? readRetryAfter(headers, nowMs);
   const waitMs = asked ?? limitsResetMs(headers, nowMs);
@@ -17,7 +17,7 @@ function readMilliseconds(value: string | undefined): number | undefined {
   return value !== undefined && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : undefined;
 }
 
-/** Seconds, or a date. */
+/** Reads seconds, or a date. */
 function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
   const value = headers["retry-after"]?.trim();
   if (!value) return undefined;
@@ -26,7 +26,7 @@ function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
   return Number.isNaN(at) ? undefined : at - nowMs;
 }
 
-/** The last reset of the limits that are used up; of all of them when none is known to be. */
+/** Last reset of the limits that are used up; of all limits when none is known to be. */
 function limitsResetMs(headers: Headers, nowMs: number): number | undefined {
   const all: number[] = [];
   const usedUp: number[] = [];
@@ -47,7 +47,7 @@ function limitsResetMs(headers: Headers, nowMs: number): number | undefined {
   return all.length > 0 ? Math.min(...all) : undefined;
 }
 
-/** A date, an instant as a number, seconds, or a duration such as `6m0s` and `120ms`. */
+/** Reads a date, an instant as a number, seconds, or a duration such as `6m0s` and `120ms`. */
 function readReset(value: string | undefined, nowMs: number): number | undefined {
   const text = value?.trim();
   if (!text) return undefined;

@@ -1,12 +1,12 @@
 /**
- * A provider's own words, made fit to be shown: short, on one line, without anything that is or
+ * Makes a provider's own words fit to be shown: short, on one line, without anything that is or
  * looks like a key. Some providers repeat the key they were given in their answer.
  */
 import { redactText } from "#base/log.ts";
 
 const MAX_CHARS = 300;
 const REDACTED = "[redacted]";
-/** Long runs of letters and digits; ids of requests go with them, names of models have dashes. */
+/** Long runs of letters and digits; ids of requests match too, names of models have dashes. */
 const LOOKS_LIKE_KEY = /(?=\w*\d)(?=\w*[A-Za-z])\w{20,}/g;
 const NAMED_SECRET =
   /\b((?:api[-_ ]?key|token|secret|password)["']?\s*[:=]\s*["']?)[^\s"',}]{6,}/gi;

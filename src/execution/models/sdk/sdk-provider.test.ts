@@ -14,7 +14,7 @@ import { createSdkProvider } from "./sdk-provider.ts";
 
 const KEY = "sk-test-canary-0123456789abcdef";
 const IDLE_MS = 60;
-/** A point in time for the headers that name one. */
+/** Current time for the headers that name one. */
 const NOW = Date.UTC(2026, 0, 1);
 
 let server: ModelServer;
@@ -356,7 +356,7 @@ describe("what is sent", () => {
   });
 });
 
-/** The conversation as the loop would go on with it. */
+/** Conversation as the loop would continue it. */
 function goOn({ parts }: ModelResponse, next = "SAY again"): ModelMessage[] {
   const content = parts.filter(
     (part): part is Extract<AssistantPart, { type: "text" | "reasoning" }> =>

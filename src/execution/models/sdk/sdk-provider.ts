@@ -1,6 +1,6 @@
 /**
  * A provider behind one of the SDK's packages. The package is loaded when it is first needed, and
- * is handed its address and key: it must never look for them in the environment by itself.
+ * gets its address and key as arguments: it must never look for them in the environment by itself.
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Clock } from "#base/clock.ts";
@@ -13,12 +13,12 @@ export interface SdkProviderOptions {
   name: string;
   title: string;
   kind: ProviderKind;
-  /** Ends with the version, such as `/v1`. */
+  /** Address that ends with the version, such as `/v1`. */
   baseUrl: string;
   apiKey?: string | undefined;
-  /** For `anthropic`: sent as a bearer token instead of a key. */
+  /** Token for `anthropic`, sent as a bearer token instead of a key. */
   authToken?: string | undefined;
-  /** It is reached through the server's model gateway, with the token of the run instead of a key. */
+  /** Uses the server's model gateway, with the token of the run instead of a key. */
   viaServer?: boolean | undefined;
   fetch?: Fetch | undefined;
   idleTimeoutMs?: number | undefined;
@@ -27,7 +27,7 @@ export interface SdkProviderOptions {
 
 type OpenModel = (model: string, fetch: Fetch) => LanguageModelV4;
 
-/** For endpoints that want no key; the packages insist on one. */
+/** Placeholder for endpoints without a key; the packages insist on one. */
 const NO_KEY = "none";
 
 export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
@@ -58,7 +58,7 @@ export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
     });
   }
 
-  /** The request with less in it, when the provider refused some of it that can be left out. */
+  /** Reduced request, when the provider refused a part of it that can be left out. */
   function withLess(event: ModelEvent, request: ModelRequest): AsyncIterable<ModelEvent> | null {
     if (wantsSummaries && refuses(event, SUMMARIES)) {
       wantsSummaries = false;
@@ -82,7 +82,7 @@ export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
   };
 }
 
-/** Takes the place of the key that the package was made with, in whichever header it stands. */
+/** Replaces the package's placeholder key by the run token, in whichever header it is. */
 function withRunToken(fetch: Fetch, token: string): Fetch {
   return (input, init) => {
     const headers = new Headers(init?.headers);
@@ -94,10 +94,10 @@ function withRunToken(fetch: Fetch, token: string): Fetch {
 
 /** OpenAI gives summaries only to organisations it has verified. */
 const SUMMARIES = /reasoning[ ._]summar/i;
-/** Reasoning is bound to what was said before it, which is no longer the same once it was summed up. */
+/** Reasoning is bound to the messages before it, which have changed once they were summed up. */
 const REASONING = /thinking|signature|encrypted[ _]content|\breasoning\b/i;
 
-/** Such a refusal is all that comes of a request, so nothing has to be taken back. */
+/** Such a refusal is the only event of a request, so nothing has to be retracted. */
 function refuses(event: ModelEvent, what: RegExp): boolean {
   if (event.type !== "failed") return false;
   return event.failure.code === "model_request_invalid" && what.test(event.failure.message);

@@ -44,7 +44,7 @@ it.each(["anthropic", "openai"] as const)(
       await ended;
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    // Now and then the next request is faster than the news that the last answer is over.
+    // Now and then the next request is faster than the end of the last answer.
     expect(connections).toBeLessThan(requests / 2);
     server.closeAllConnections();
     server.close();

@@ -1,6 +1,7 @@
 /**
- * One request through a language model of the SDK, as our events. Only its `doStream` is used: it
- * never tries again by itself and buffers nothing, so what a provider does is seen as it happens.
+ * Streams one request through a language model of the SDK, as our events. Only its `doStream` is
+ * used: it never retries by itself and buffers nothing, so a provider's behaviour is seen as it
+ * happens.
  */
 import { type Clock, systemClock } from "#base/clock.ts";
 import type { ModelEvent, ModelRequest } from "../model.ts";
@@ -14,10 +15,10 @@ export const IDLE_TIMEOUT_MS = 120_000;
 
 export interface SdkStreamOptions {
   target: Target;
-  /** How people know the provider. */
+  /** Name of the provider for people. */
   title: string;
   fetch: Fetch;
-  /** Never shown, whatever the provider says. */
+  /** Values that are never shown, whatever the provider sends. */
   secrets: readonly string[];
   /** See `FailureContext`. */
   viaServer?: boolean | undefined;
@@ -85,7 +86,7 @@ async function* readAll(
 }
 
 function endOf(part: Finish, builder: ResponseBuilder): ModelEvent {
-  // The SDK finishes in its own way what the provider never did.
+  // The SDK ends a stream in its own way when the provider never did.
   if (["interrupted", "error"].includes(part.finishReason.unified)) {
     throw new WireFault("model_stream_broken", "it ended too early");
   }
@@ -95,15 +96,15 @@ function endOf(part: Finish, builder: ResponseBuilder): ModelEvent {
 const READ_OUT_MS = 1_000;
 
 /**
- * An answer ends on the wire a moment after its last event. A connection that is left before that
- * is lost, and the next request has to begin with a new one.
+ * Reads an answer to its end, which comes on the wire a moment after its last event. A connection
+ * that is left before that is lost, and the next request has to open a new one.
  */
 async function readOut(source: PartSource, wire: WireGuard): Promise<void> {
   const timer = setTimeout(() => wire.close(), READ_OUT_MS).unref();
   try {
     while (await source.next());
   } catch {
-    // The answer is complete; what follows it does not matter.
+    // The answer is complete; later data does not matter.
   }
   clearTimeout(timer);
   wire.close();

@@ -1,7 +1,7 @@
 /**
- * Our request in the words of the SDK. History may come from another model: what only its author
- * understands is left out, and names and ids that a provider would refuse are spelled so that it
- * does not.
+ * Converts our request to the SDK's form. History may come from another model: parts that only
+ * their author understands are left out, and names and ids that a provider would refuse are
+ * rewritten.
  */
 
 import { createHash } from "node:crypto";
@@ -25,7 +25,7 @@ import type {
 } from "../model.ts";
 import { CACHE_BREAKPOINT, outputTokens, type ProviderKind, providerOptions } from "./kinds.ts";
 
-/** Who wrote a part; kept beside the provider's own fields in its `meta`. */
+/** Model that wrote a part; kept beside the provider's own fields in its `meta`. */
 export interface Author {
   provider: string;
   model: string;
@@ -34,7 +34,7 @@ export interface Author {
 export interface Target extends Author {
   kind: ProviderKind;
   wantsSummaries: boolean;
-  /** False when the provider would not take back what it reasoned itself. */
+  /** False when the provider would not take back its own reasoning. */
   sendsReasoning: boolean;
 }
 
@@ -66,7 +66,10 @@ export function toSdk(request: ModelRequest, target: Target): LanguageModelV4Cal
   };
 }
 
-/** The tools, the system's words and all that was said are each read again from the cache. */
+/**
+ * Marks the tools, the system prompt and the conversation, so that each is read again from the
+ * cache.
+ */
 function markForCache(
   prompt: LanguageModelV4Message[],
   tools: LanguageModelV4FunctionTool[],
@@ -112,7 +115,7 @@ function toAssistantPart(part: AssistantPart, target: Target): SdkAssistantPart[
   if (part.type === "text") {
     return part.text.trim() === "" ? [] : [{ type: "text", text: part.text, ...options }];
   }
-  // Reasoning is bound to the model that wrote it: another refuses its signature.
+  // Reasoning is bound to the model that wrote it: another model refuses its signature.
   if (part.type === "reasoning") {
     const isSent = own !== null && target.sendsReasoning;
     return isSent ? [{ type: "reasoning", text: part.text, ...options }] : [];
@@ -128,7 +131,7 @@ function toAssistantPart(part: AssistantPart, target: Target): SdkAssistantPart[
   ];
 }
 
-/** What the provider said about a part, if this same model wrote it. */
+/** Provider metadata of a part, if this same model wrote it. */
 function ownMeta(meta: ProviderMeta | undefined, target: Author): SharedV4ProviderOptions | null {
   if (!meta) return null;
   const { [AUTHOR]: author, ...fields } = meta as Record<string, Partial<Author>>;
@@ -140,7 +143,7 @@ function toToolMessages(
   results: readonly ToolResultPart[],
   kind: ProviderKind,
 ): LanguageModelV4Message[] {
-  // Chat completions know no images in a result: they follow in the user's name.
+  // Chat completions accept no images in a result: they follow in the user's name.
   const takesImages = kind === "anthropic" || kind === "openai";
   const content = results.map((result) => toResult(result, takesImages));
   const images = takesImages
@@ -179,7 +182,7 @@ function toResult(result: ToolResultPart, takesImages: boolean): LanguageModelV4
   };
 }
 
-/** A model may have invented the name; the provider would refuse all that follows because of it. */
+/** A model may have invented the name; the provider would refuse the whole history because of it. */
 function safeToolName(name: string): string {
   return name.replace(/[^\w-]/g, "_").slice(0, MAX_NAME_CHARS) || "unnamed";
 }

@@ -7,9 +7,9 @@ import { WireFault } from "./failures.ts";
 
 export type Fetch = typeof globalThis.fetch;
 
-/** A long answer in small pieces is many times its text on the wire. */
+/** Limit of an answer: in small pieces it is many times its text on the wire. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** A line is held in memory until its end comes. */
+/** Limit of a line, which is held in memory until its end comes. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 const NEWLINE = 10;
@@ -21,7 +21,7 @@ export interface WireOptions {
   signal: AbortSignal;
 }
 
-/** The body of an answer as it comes; null at its end. */
+/** Body of an answer as it comes; null at its end. */
 export interface Chunks {
   next(): Promise<Uint8Array | null>;
   cancel(): Promise<void>;
@@ -29,18 +29,18 @@ export interface Chunks {
 
 export interface Answer {
   response: Response;
-  /** The beginning of the body when the status is none of success; otherwise null. */
+  /** Beginning of the body when the status is not a success; otherwise null. */
   refusal: string | null;
   chunks: Chunks | null;
 }
 
-/** One for all: making an error records a stack, and this one is no news. */
+/** Shared by all: making an error records a stack, and this one is expected. */
 const CLOSED = new Error("closed");
 
 export class WireGuard {
   /** True once an answer with a status of success has begun. */
   hasBegun = false;
-  /** What was noticed here; says more than the error that comes out at the other end. */
+  /** Fault noticed here; more exact than the error that the SDK throws. */
   fault: WireFault | null = null;
   readonly #options: WireOptions;
   readonly #gone = new AbortController();
@@ -81,7 +81,7 @@ export class WireGuard {
     return this.fault;
   }
 
-  /** Asks, and watches over the answer. */
+  /** Sends the request, and watches the answer. */
   async open(input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): Promise<Answer> {
     this.#arm();
     try {
@@ -97,7 +97,7 @@ export class WireGuard {
     }
   }
 
-  /** The same for those who must have a `Response`. */
+  /** The same for callers that need a `Response`. */
   readonly fetch: Fetch = async (input, init) => {
     const { response, refusal, chunks } = await this.open(input, init);
     const { status, statusText, headers } = response;
@@ -111,7 +111,7 @@ export class WireGuard {
     if (!response.ok) return { response, refusal: body ? await readStart(body) : "", chunks: null };
     this.hasBegun = true;
     const type = headers.get("content-type") ?? "";
-    // Where a stream of events was asked for, this is an error with the wrong status.
+    // The request asked for a stream of events, so this is an error with the wrong status.
     if (/application\/json|text\/html/.test(type)) {
       const text = body ? await readStart(body) : "";
       this.fault = new ErrorBody(text, Object.fromEntries(headers));
@@ -144,7 +144,7 @@ export class WireGuard {
     };
   }
 
-  /** Runs only while something is waited for: a slow reader is not a silent provider. */
+  /** Starts the timer, which runs only during a wait: a slow reader is not a silent provider. */
   #arm(): void {
     if (this.#timer) {
       this.#timer.refresh();
@@ -167,7 +167,7 @@ export class WireGuard {
   }
 }
 
-/** An error that came with a status of success. Its fields are those errors of the SDK have. */
+/** An error that came with a status of success. Its fields are those of SDK errors. */
 class ErrorBody extends WireFault {
   readonly statusCode = 200;
   readonly responseBody: string;
@@ -194,7 +194,7 @@ function asStream(chunks: Chunks): ReadableStream<Uint8Array> {
   );
 }
 
-/** The beginning of a body as text; the rest is never fetched. */
+/** Beginning of a body as text; the rest is never fetched. */
 export async function readStart(
   body: ReadableStream<Uint8Array>,
   maxBytes = MAX_ERROR_BYTES,

@@ -1,4 +1,4 @@
-/** The ACP runtime driving the real OpenCode program against a model on localhost. */
+/** Runs the ACP runtime with the real OpenCode program against a model on localhost. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ if ("missing" in installed) console.warn(`The OpenCode suite is skipped: ${insta
 
 let model: ModelServer;
 let home: string;
-/** Most tests share one: starting the program takes seconds. */
+/** Shared by most tests: starting the program takes seconds. */
 let shared: Runtime;
 
 function openCode(): Runtime {
@@ -54,7 +54,7 @@ beforeAll(async () => {
   model = await startModelServer();
   home = mkdtempSync(join(tmpdir(), "muster-acp-"));
   shared = openCode();
-  // The first start of the program sets itself up, which is not what is tested here.
+  // The program sets itself up at its first start, which is not tested here.
   if (program !== "") await new FakeTurn({ content: "SAY ready" }).work(shared);
 }, 120_000);
 afterAll(async () => {

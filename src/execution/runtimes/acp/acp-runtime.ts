@@ -1,7 +1,7 @@
 /**
  * Drives any agent program that speaks the Agent Client Protocol. A session's agent stays alive
- * between turns for a while; a new process takes the conversation up again with `session/load`
- * where the agent can.
+ * between turns for a while; a new process resumes the conversation with `session/load` where the
+ * agent can.
  */
 import { mkdirSync } from "node:fs";
 import type {
@@ -21,13 +21,13 @@ import { UpdateJournal } from "./update-journal.ts";
 
 const CANCEL_GRACE_MS = 5000;
 const IDLE_MS = 5 * 60_000;
-/** Limit of the history that a new agent is given. */
+/** Limit of the history for a new agent. */
 const SEED_ITEMS = 50;
 
 /** Folder and environment that the agent of a turn runs in. */
 export interface AgentLaunch {
   cwd: string;
-  /** The whole environment, besides what the preset adds. Must hold no key of a provider. */
+  /** Whole environment, besides what the preset adds. Must hold no key of a provider. */
   env: Readonly<Record<string, string>>;
   /** Tool servers the agent may use. */
   mcpServers?: McpServer[];
@@ -36,7 +36,7 @@ export interface AgentLaunch {
 export interface AcpRuntimeOptions {
   preset: AgentPreset;
   place(turn: Turn): AgentLaunch | Promise<AgentLaunch>;
-  /** Where the agent gets the tools of its session, if the program can speak to it. */
+  /** Server that offers the session's tools, if the agent program can speak to it. */
   serverUrl?: string;
   onPermission?: AskPermission;
   clock?: Clock;
@@ -49,7 +49,7 @@ export interface AcpRuntimeOptions {
 interface Seat {
   agent: AgentProcess;
   acpSessionId: string;
-  /** The agent knows nothing of what was said before. */
+  /** True when the agent does not know the earlier conversation. */
   isNew: boolean;
   cwd: string;
   /** Aborts the wait after which an idle agent is ended. */
@@ -97,7 +97,7 @@ class AcpRuntime implements Runtime {
     await Promise.allSettled(agents.map(({ gone }) => gone));
   }
 
-  /** The session's agent: the one that still runs, or a new one that takes up the conversation. */
+  /** Agent of the session: the running one, or a new one that resumes the conversation. */
   async #takeSeat(turn: Turn): Promise<Seat> {
     const { sessionId, executorSessionId } = turn.assignment;
     const place = await this.#options.place(turn);
@@ -105,7 +105,7 @@ class AcpRuntime implements Runtime {
     held?.busy.abort();
     this.#seats.delete(sessionId);
     const mayStay = held && !held.agent.isGone && held.cwd === place.cwd;
-    // The tools of a turn carry its own token, so they are handed over anew.
+    // The tools of a turn carry its own token, so they are passed anew.
     const { serverUrl } = this.#options;
     if (mayStay && !place.mcpServers?.length && serverUrl === undefined)
       return { ...held, isNew: false, busy: new AbortController() };
@@ -244,7 +244,10 @@ class AcpRuntime implements Runtime {
   }
 }
 
-/** The server's own tools, for the bearer of the turn's token. It is good while the turn is. */
+/**
+ * Server tools of the session, for the bearer of the turn's token, which is valid while the turn
+ * lasts.
+ */
 function sessionTools(
   { capabilities }: AgentProcess,
   serverUrl: string | undefined,
@@ -255,7 +258,7 @@ function sessionTools(
   return [{ type: "http", name: "muster", url: `${serverUrl}/mcp`, headers }];
 }
 
-/** Loads the conversation the agent is known to have had, or begins a new one. */
+/** Loads the agent's earlier conversation, or begins a new one. */
 async function openSession(
   agent: AgentProcess,
   { cwd, mcpServers = [] }: AgentLaunch,
@@ -268,7 +271,7 @@ async function openSession(
       return { acpSessionId: knownId, isNew: false };
     } catch (error) {
       if (error instanceof AgentGone) throw error;
-      // The agent has forgotten it: our own transcript tells it what happened.
+      // The agent has forgotten the conversation: our own transcript replaces it.
     }
   }
   const created = agent.agent.request("session/new", { cwd, mcpServers });

@@ -1,6 +1,6 @@
 /**
- * One running agent program and the ACP connection to it. It is the leader of its own process
- * group, gets a clean environment, and never outlives `kill`.
+ * One running agent program and the ACP connection to it. The program leads its own process group,
+ * gets a clean environment, and never outlives `kill`.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
@@ -19,7 +19,7 @@ const STDERR_CHARS = 2000;
 const LAST_WORDS_MS = 100;
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
-/** Who hears what the agent says; a turn takes this place while it is worked. */
+/** Receives the agent's updates and requests; a turn is the listener while it is worked on. */
 export interface AgentListener {
   update(notification: SessionNotification): void;
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
@@ -31,7 +31,7 @@ export interface AgentStart {
   env: Readonly<Record<string, string>>;
 }
 
-/** Says why there is no agent any more, in words for the person who waits for it. */
+/** Reason why the agent is gone, in words for the person who waits for it. */
 export class AgentGone extends Error {
   override readonly name = "AgentGone";
   readonly code: "agent_not_started" | "agent_exited";
@@ -71,7 +71,7 @@ export class AgentProcess {
       this.#child.once("error", (error) => reject(this.#notStarted(error)));
       this.#child.once("exit", (code, signal) => {
         this.#isGone = true;
-        // Its last words may still be in the pipe; a grandchild may hold that open for ever.
+        // The last output may still be in the pipe; a grandchild may hold that open for ever.
         const tell = () => reject(this.#exited(code, signal));
         this.#child.once("close", tell);
         setTimeout(tell, LAST_WORDS_MS);
@@ -87,7 +87,7 @@ export class AgentProcess {
     await this.orGone(this.#initialize());
   }
 
-  /** The outcome of a call to the agent, or `AgentGone` when the program ends before it. */
+  /** Result of a call to the agent, or `AgentGone` when the program ends before it. */
   async orGone<T>(call: Promise<T>): Promise<T> {
     try {
       return await Promise.race([call, this.gone]);
@@ -107,7 +107,7 @@ export class AgentProcess {
     return this.#child.pid;
   }
 
-  /** The way to call the agent. */
+  /** Connection for calls to the agent. */
   get agent(): ClientConnection["agent"] {
     if (!this.#connection) throw new Error("The agent is not connected.");
     return this.#connection.agent;

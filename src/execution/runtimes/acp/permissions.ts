@@ -1,4 +1,4 @@
-/** An agent asks whether it may do something: the question goes to whoever decides, the answer back. */
+/** Permission requests of an agent: the question goes to the server, the decision back to the agent. */
 import type { PermissionOption, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { Turn } from "#execution/runtimes/runtime.ts";
 
@@ -11,13 +11,13 @@ export interface PermissionQuestion {
   title: string;
   kind: string | null;
   input: unknown;
-  /** What the agent offers to be told. */
+  /** Decisions that the agent offers to choose from. */
   decisions: Decision[];
 }
 
 export type AskPermission = (question: PermissionQuestion, turn: Turn) => Promise<Decision>;
 
-/** Asks the server, as a tool call like any other. Whatever is not a clear yes is a no. */
+/** Asks the server, as a tool call like any other. Anything but a clear yes is a denial. */
 export const askServer: AskPermission = async (question, turn) => {
   const { output, error } = await turn.callTool(
     `permission:${question.callId}`,
@@ -28,7 +28,7 @@ export const askServer: AskPermission = async (question, turn) => {
   return error === null && isDecision(decision) ? decision : "reject_once";
 };
 
-/** The agent's own option for a decision; the milder one of the same kind when it has not got it. */
+/** Option of the agent for a decision; the milder one of the same kind when the agent lacks it. */
 export function answerWith(
   decision: Decision,
   options: readonly PermissionOption[],

@@ -1,13 +1,13 @@
 /**
- * What the ACP runtime has to know about an agent program. A new agent that speaks the protocol is
- * one more of these and no code.
+ * Facts that the ACP runtime needs about an agent program. A new agent that speaks the protocol is
+ * one more preset and no code.
  */
 export interface AgentPreset {
-  /** The runtime's name. */
+  /** Name of the runtime. */
   name: string;
-  /** The program and its arguments; the program is looked up in `PATH` unless it is a path. */
+  /** Program and its arguments; the program is looked up in `PATH` unless it is a path. */
   command: readonly string[];
-  /** Added to the clean environment the agent gets. */
+  /** Variables added to the agent's clean environment. */
   env: Readonly<Record<string, string>>;
   /** Advice for a person when the program is not installed. */
   install: string;

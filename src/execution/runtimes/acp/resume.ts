@@ -1,4 +1,4 @@
-/** How a turn is put to an agent that does not know, or only half knows, what went before. */
+/** Prompt of a turn for an agent that does not know, or only half knows, what went before. */
 
 import { authorWords, withAuthor } from "#execution/runtimes/prompt-author.ts";
 import { INTERRUPTED, type Turn } from "#execution/runtimes/runtime.ts";
@@ -21,8 +21,8 @@ export function answerInterrupted(turn: Turn): JournalItem[] {
 }
 
 /**
- * The request itself, after what the agent must know of the thread, and followed by what has
- * happened already if this is not the first attempt.
+ * Prompt of the turn: the needed part of the thread, then the request, and then the earlier work if
+ * this is not the first attempt.
  */
 export function promptFor(turn: Turn, earlier: readonly HistoryItem[]): string {
   const said = earlier.map((item) => describeEarlier(turn, item)).filter((line) => line !== "");

@@ -1,6 +1,6 @@
 /**
  * Turns an agent's stream of updates into entries. Text and reasoning are shown as they come and
- * journaled when the agent goes on to something else; a tool call is journaled when it begins and
+ * journaled when the agent moves on to something else; a tool call is journaled when it begins and
  * when it ends. The agent does not wait for us, so items are appended without holding it up.
  */
 import type {
@@ -69,7 +69,7 @@ export class UpdateJournal {
     return call;
   }
 
-  /** What is still unwritten when the turn ends. */
+  /** Items that are still unwritten when the turn ends. */
   end(isCut: boolean): JournalItem[] {
     const open = this.#open;
     this.#open = null;

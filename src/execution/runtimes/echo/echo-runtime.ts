@@ -1,4 +1,4 @@
-/** Says back what it was told: the cheapest possible turn, for benches and for trying things out. */
+/** Answers with its prompt: the cheapest possible turn, for benchmarks and for trying things out. */
 import type { Runtime, Turn, TurnEnd } from "#execution/runtimes/runtime.ts";
 
 export function createEchoRuntime(): Runtime {

@@ -1,6 +1,6 @@
 /**
- * One request to the model: what it says is shown as it comes, and handed over whole when it has
- * ended. A request that is made again takes back what was shown.
+ * Makes one request to the model: its text is shown as it comes, and returned whole at the end. A
+ * repeated request retracts what was shown.
  */
 import type {
   ModelFailure,
@@ -11,7 +11,7 @@ import type {
 import type { Turn } from "../runtime.ts";
 
 export type ModelReply =
-  /** `entryIds`: of each part of the response, as its pieces were shown. */
+  /** `entryIds`: entries of the parts of the response, as their pieces were shown. */
   | { kind: "answered"; response: ModelResponse; entryIds: string[] }
   | { kind: "failed"; failure: ModelFailure }
   /** Given up because the request's signal aborted, after this much was shown. */

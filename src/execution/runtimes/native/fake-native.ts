@@ -14,12 +14,12 @@ export const NO_CHANGES: WorkspaceChanges = { files: [], more: 0, additions: 0, 
 export interface FakeWorkspaces {
   workspaces: Workspaces;
   workspace: Workspace;
-  /** What was done, in order. */
+  /** Actions in order. */
   acts: string[];
   held: Set<string>;
 }
 
-/** What a real one keeps has its own tests. */
+/** Workspaces without snapshots; the real ones have their own tests. */
 export async function fakeWorkspaces(folder: string): Promise<FakeWorkspaces> {
   const acts: string[] = [];
   const held = new Set<string>();

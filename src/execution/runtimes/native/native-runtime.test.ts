@@ -319,7 +319,7 @@ describe("approvals", () => {
   const count = () => readFileSync(counter, "utf8").length;
   const inc = (n: number) => bash(`printf ${"x".repeat(n)} >> ${counter}`);
 
-  /** Works a turn, and again after each parking, with the given decisions. */
+  /** Works on a turn, and again after each parking, with the given decisions. */
   async function workThrough(
     answers: ScriptedReply[],
     decide: (callId: string) => Partial<Decision>,
@@ -376,7 +376,7 @@ describe("approvals", () => {
     expect(posts(journal)).toMatchObject([{ error: "no" }]);
   });
 
-  /** A turn that goes on after its one call was allowed. */
+  /** A turn that resumes after its one call was allowed. */
   function allowedTurn({ fresh }: { fresh: boolean }): FakeTurn {
     const pre: JournalItem = {
       type: "pre_tool",
@@ -404,7 +404,7 @@ describe("approvals", () => {
 
   it("hands a decision to the response it was asked in, and to no later one", async () => {
     writeFileSync(counter, "");
-    // An earlier attempt that the journal does not tell of: a decision without its call.
+    // An earlier attempt that the journal does not show: a decision without its call.
     const turn = new FakeTurn({
       decisions: [{ callId: "c9", allowed: true, reason: null, answers: null, fresh: true }],
     });
@@ -528,7 +528,8 @@ describe("going on after a loss", () => {
     expect(readFileSync(counter, "utf8")).toBe("3");
     expect(requests).toHaveLength(1);
 
-    // A rule that came meanwhile: what had not begun is not done, what may have begun is said to be so.
+    // A rule was made meanwhile: a call that had not begun is not performed, one that may have is
+    // reported so.
     const denial = { allowed: false, reason: "a rule", answers: null, fresh: true };
     const denied = new FakeTurn({
       journal: [call(1), call(2), call(3), first],

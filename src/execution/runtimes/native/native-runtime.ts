@@ -1,6 +1,6 @@
 /**
- * Muster's own agent. The loop runs here, in the runner, and so do the models' keys; only what the
- * agent's tools do happens in a sandbox.
+ * Muster's own agent. The loop runs here, in the runner, and so do the models' keys; only the
+ * agent's tools work in a sandbox.
  */
 import type { Clock } from "#base/clock.ts";
 import { Refusal } from "#base/refusal.ts";
@@ -37,7 +37,7 @@ export interface NativeOptions {
   clock: Clock;
   random?: () => number;
   /**
-   * Asks the server again which model providers there are; rejects when it cannot be asked. Absent
+   * Asks the server again for its model providers; rejects when the server cannot be asked. Absent
    * where all models are known from the start.
    */
   refreshModels?: () => Promise<void>;
@@ -88,7 +88,7 @@ async function runTurn(options: NativeParts, turn: Turn): Promise<TurnEnd> {
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (turn.signal.aborted) return { outcome: "aborted" };
-    // Whatever was said to be not begun still is not.
+    // Calls that were reported as not begun still are not.
     if (isTemporary(error)) return waitForMachine(error, turn.assignment.notBegun ?? []);
     const end: TurnEnd = {
       outcome: "failed",
@@ -98,15 +98,15 @@ async function runTurn(options: NativeParts, turn: Turn): Promise<TurnEnd> {
   }
 }
 
-/** What git or a server said about a failure stands in its message. */
+/** Messages of failures quote git or a server, which may have echoed secrets. */
 function withoutSecrets(end: TurnEnd, { redact }: GrowingRedactor): TurnEnd {
   if (end.outcome === "parked" || !end.error) return end;
   return { ...end, error: { ...end.error, message: redact(end.error.message) } };
 }
 
 /**
- * Adds what the turn has changed. Finding that out takes a while, in which the runner may be lost or
- * the turn stopped by force, so what the model said last is made durable first.
+ * Adds the changes of the turn. Finding them takes a while, in which the runner may be lost or the
+ * turn stopped by force, so the model's last text is made durable first.
  */
 async function withChanges(turn: Turn, workspace: TurnWorkspace, end: TurnEnd): Promise<TurnEnd> {
   if (turn.killed.aborted || !workspace.mayHaveChanged) return end;
@@ -118,7 +118,8 @@ async function chooseModel(options: NativeParts, turn: Turn): Promise<Chosen | T
   const { models, clock, random, refreshModels } = options;
   let found = await findModel(models, turn.assignment.model);
   if ("code" in found && refreshModels) {
-    // The provider may have been set up a moment ago: only the server can say that it is not there.
+    // The provider may have been set up a moment ago: only the server can tell that it does not
+    // exist.
     try {
       await refreshModels();
     } catch (error) {
@@ -146,7 +147,7 @@ async function findModel(models: Models, wanted: string | null) {
 const MODELS_PAUSE_MS = 2_000;
 const MODELS_PAUSE_MAX_MS = 60_000;
 
-/** Not knowing a model yet is no outcome: the turn lets go of its runner and is tried again. */
+/** An unknown model is no outcome yet: the turn releases its runner and is tried again. */
 function waitForModels({ assignment }: Turn, why: string): TurnEnd {
   const waitMs = Math.min(MODELS_PAUSE_MS * assignment.fence, MODELS_PAUSE_MAX_MS);
   const message = `${why} The turn is tried again by itself; or choose another model.`;
@@ -166,7 +167,7 @@ async function work(
   if (finalText !== null) return { outcome: "completed", result: finalText };
   const price = priceOf(id);
   const bounds = new TurnBounds(turn.assignment, clock);
-  if (price === null && bounds.keepsToMoney) await tellUnpriced(turn, id);
+  if (price === null && bounds.keepsToMoney) await warnUnpriced(turn, id);
   const summarizer = { turn, provider, modelId: id, model, price, bounds };
   const [loaded, brief] = await Promise.all([loadEarlier(turn), turn.brief()]);
   const earlier = await summarizeEarlier(summarizer, loaded);
@@ -176,7 +177,7 @@ async function work(
   // A repository's own rules must be known before the first request.
   const rules = workspace.isWanted ? await (await workspace.open()).instructions() : null;
   const reminder = await writeMemoryNote(turn, earlier, brief?.recall ?? [], redact);
-  const slept = await tellEndedByRest(turn, tools, redact);
+  const slept = await noteEndedByRest(turn, tools, redact);
   const conversation = await converse(turn, earlier);
   if (reminder) conversation.add(reminder);
   if (slept) conversation.add(slept);
@@ -197,8 +198,8 @@ async function work(
   return loop.run();
 }
 
-/** After a sleep, says once which background processes it ended: the agent may count on them. */
-async function tellEndedByRest(
+/** After a sleep, lists once the background processes that it ended: the agent may count on them. */
+async function noteEndedByRest(
   turn: Turn,
   tools: RunnerTools,
   redact: Redactor,
@@ -214,8 +215,8 @@ async function tellEndedByRest(
   return note;
 }
 
-/** Once a turn, however many attempts it takes. */
-async function tellUnpriced(turn: Turn, id: string): Promise<void> {
+/** Warns once a turn, however many attempts it takes. */
+async function warnUnpriced(turn: Turn, id: string): Promise<void> {
   const text = `The price of ${id} is not known, so the budget cannot be kept.`;
   const isTold = turn.journaled.some((item) => item.type === "notice" && item.text === text);
   if (!isTold) await turn.append({ type: "notice", entryId: turn.entryId(), text });
@@ -236,18 +237,18 @@ async function converse(turn: Turn, earlier: Earlier): Promise<Conversation> {
   for (const { items } of earlier.exchanges) {
     for (const { item } of items) {
       if (item.type !== "prompt") conversation.add(item);
-      else await conversation.addPrompt(withFrom(turn, item));
+      else await conversation.addPrompt(withPromptAuthor(turn, item));
     }
   }
   const { content: text, attachments, author } = turn.assignment;
-  await conversation.addPrompt(withFrom(turn, { text, attachments, author }));
+  await conversation.addPrompt(withPromptAuthor(turn, { text, attachments, author }));
   for (const item of turn.journaled) conversation.add(item);
   return conversation;
 }
 
-/** As the model sees it: whose words they are stands before all that are not the person's own. */
-function withFrom({ assignment }: Turn, { text, attachments, author }: Said) {
+/** Prompt as the model sees it: the author comes before all words that are not the person's own. */
+function withPromptAuthor({ assignment }: Turn, { text, attachments, author }: PromptItem) {
   return { text: withAuthor(text, author, assignment), attachments };
 }
 
-type Said = Omit<Extract<HistoryItem["item"], { type: "prompt" }>, "type">;
+type PromptItem = Omit<Extract<HistoryItem["item"], { type: "prompt" }>, "type">;

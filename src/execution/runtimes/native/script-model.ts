@@ -1,4 +1,4 @@
-/** A model for tests that says what it is told to, in small pieces. */
+/** A model for tests that answers from a script, in small pieces. */
 import type {
   ModelEvent,
   ModelFailure,
@@ -12,7 +12,7 @@ export type ScriptedPart =
   | { text: string }
   | { reasoning: string }
   | { call: string; input: unknown; id?: string }
-  /** What is not JSON. */
+  /** A call whose input is not JSON. */
   | { call: string; inputText: string; id?: string };
 
 export type ScriptedReply = ScriptedPart[] | { failure: ModelFailure } | "hang";
@@ -22,7 +22,7 @@ export interface ScriptModel {
   requests: ModelRequest[];
 }
 
-/** `answer` is asked for each request, numbered from 1. */
+/** Makes a model; `answer` is called for each request, numbered from 1. */
 export function scriptModel(
   answer: (n: number, request: ModelRequest) => ScriptedReply,
 ): ScriptModel {

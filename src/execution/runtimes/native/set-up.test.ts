@@ -11,7 +11,7 @@ import { setUp } from "./set-up.ts";
 const top = mkdtempSync(join(tmpdir(), "muster-set-up-"));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
-/** A workspace whose commands are ended at once, and that takes no more files. */
+/** A workspace whose commands are ended at once, and that accepts no more files. */
 async function fullWorkspace(by: "quota" | "disk"): Promise<Workspace> {
   const { workspace } = await fakeWorkspaces(mkdtempSync(join(top, "w-")));
   const { sandbox } = workspace;

@@ -1,4 +1,4 @@
-/** The command that makes a new workspace ready, as its repository asks for: run once, in the sandbox. */
+/** Runs the command that prepares a new workspace, as its repository asks for: once, in the sandbox. */
 
 import { readCommand } from "#execution/tools/commands/command-output.ts";
 import { filesOf } from "#execution/tools/files/confined-files.ts";
@@ -7,14 +7,14 @@ import type { Redactor } from "#execution/tools/output/redact.ts";
 import type { Workspace } from "#execution/workspaces/workspace.ts";
 import type { Turn } from "../runtime.ts";
 
-/** Says that it was run, however it ended; git does not see this folder. */
+/** Marks that the command was run, however it ended; git does not see this folder. */
 const DONE = ".muster/setup-done";
 const TIMEOUT_MS = 10 * 60_000;
 const SHOWN_BYTES = 2_000;
 
 export interface SetUpCommand {
   command: string;
-  /** What the command says is shown, so secrets are taken out of it first. */
+  /** Removes secrets from the output of the command, which is shown. */
   redact: Redactor;
 }
 
@@ -44,9 +44,9 @@ export async function setUp(
     stdout: (chunk) => output.push(chunk),
     stderr: (chunk) => output.push(chunk),
   });
-  // Stopped with the turn: the next one tries it again.
+  // Stopped with the turn: the next one tries again.
   if (killedBy === "abort") return;
-  // So does the next turn when there is room on the disk again.
+  // The next turn tries again, too, when there is room on the disk.
   if (killedBy !== "disk") await markDone(workspace, exitCode);
   if (exitCode === 0) return;
   const how = killedBy === null ? `with exit code ${exitCode}` : `by force (${killedBy})`;

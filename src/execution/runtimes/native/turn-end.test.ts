@@ -1,4 +1,4 @@
-/** Calls that end the turn, and whose words a turn begins with. */
+/** Calls that end the turn, and authors of the prompts that begin one. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const calling = (...calls: ScriptedPart[]) =>
 const wait = { call: "wait_for_event", input: {} };
 const spawn = { call: "spawn_session", input: {} };
 
-/** A server on which waiting ends the turn, and `spawn_session` gives back `error`. */
+/** A server on which waiting ends the turn, and `spawn_session` returns `error`. */
 function waitingTurn(error: string | null, journal: JournalItem[] = []): FakeTurn {
   const turn = new FakeTurn({ content: "go", journal });
   turn.onTool = async (name) =>

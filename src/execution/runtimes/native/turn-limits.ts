@@ -23,7 +23,7 @@ export class TurnBounds {
     return Math.max(0, this.#deadline - this.#clock.now());
   }
 
-  /** For a timer, which cannot wait longer. */
+  /** Remaining time for a timer, which cannot wait longer. */
   get remainingTimerMs(): number {
     return Math.min(this.remainingMs, 2 ** 31 - 1);
   }

@@ -1,8 +1,8 @@
 /**
  * One turn of the native agent. The outer loop makes requests; each response is consumed whole,
  * journaled with its calls (which judges them), and its calls are performed; then the next request,
- * until the model asks for nothing more. All state is in the journal: a turn begins where the one
- * before it was lost, and repeats nothing.
+ * until the model asks for nothing more. All state is in the journal: an attempt continues where
+ * the one before it was lost, and repeats nothing.
  */
 import type { Refusal } from "#base/refusal.ts";
 import {
@@ -28,10 +28,10 @@ import type { TurnWorkspace } from "./turn-workspace.ts";
 
 export interface LoopParts {
   turn: Turn;
-  /** Progress of the turn, from what earlier attempts journaled. */
+  /** Progress of the turn, from the journal of earlier attempts. */
   resumption: Resumption;
   provider: ModelProvider;
-  /** The whole id, and the part of it that the provider knows. */
+  /** Whole id, and the part of it that the provider knows. */
   modelId: string;
   model: string;
   price: ModelPrice | null;
@@ -44,7 +44,7 @@ export interface LoopParts {
 }
 
 const MAX_EMPTY = 2;
-/** For less than this it is not worth letting go of the runner: the provider was asked again and again already. */
+/** A shorter wait is not worth releasing the runner: the provider was asked again and again already. */
 const PAUSE_BEYOND_MS = 60_000;
 const MIN_PAUSE_MS = 30_000;
 const MACHINE_PAUSE_MS = 10 * 60_000;
@@ -132,7 +132,7 @@ export class TurnLoop {
     return this.#perform(calls, [...answered, ...cut], decisions);
   }
 
-  /** One request and what follows from it; undefined when another is to be made. */
+  /** Makes one request and acts on it; undefined when another is to be made. */
   async #request(): Promise<TurnEnd | undefined> {
     const { turn, provider, model, system, conversation } = this.#parts;
     await turn.step();
@@ -180,10 +180,10 @@ export class TurnLoop {
     return { ...end, items };
   }
 
-  /** Without a time to come back at, waiting would be in vain. */
+  /** End of a turn whose request failed. Without a time to try again, waiting would be in vain. */
   #failed(failure: ModelFailure): TurnEnd {
     const { code, message, retryAfterMs } = failure;
-    // The refusal may be here before the word that the turn is to stop.
+    // The refusal may arrive before the order to stop.
     if (code === TURN_OVER) return { outcome: "aborted" };
     const isPause =
       retryAfterMs !== undefined &&
@@ -290,8 +290,8 @@ export class TurnLoop {
 }
 
 /**
- * Parks the turn until its machine has a sandbox, or room on its disk. The server puts it in line as
- * soon as a machine reports that; the pause is for the case that nobody tells it.
+ * Parks the turn until its machine has a sandbox, or room on its disk. The server queues it again
+ * as soon as a machine reports that; the pause is for a lost report.
  */
 export function waitForMachine({ code, message }: Refusal, notBegun: readonly string[]): TurnEnd {
   const park = { kind: "pause", waitMs: MACHINE_PAUSE_MS, code, message } as const;

@@ -96,7 +96,7 @@ describe("what a turn has changed", () => {
   });
 
   it("is all since the turn's first attempt, by real git", async () => {
-    const shelf = await createWorkspaces({
+    const store = await createWorkspaces({
       folder: mkdtempSync(join(folder, "shelf-")),
       sandboxProvider: createLocal({ path: "/usr/bin:/bin", controlGroups: null }),
       limits: DEFAULT_LIMITS,
@@ -106,7 +106,7 @@ describe("what a turn has changed", () => {
       log: silentLog,
     });
     const attempt = async (journal: JournalItem[], name: string) => {
-      const one = new TurnWorkspace(new FakeTurn({ journal }), shelf, { add() {} });
+      const one = new TurnWorkspace(new FakeTurn({ journal }), store, { add() {} });
       const workspace = await one.openFor("write");
       writeFileSync(join(workspace.folder, name), "1\n");
       const [item] = await one.changes();
@@ -114,18 +114,18 @@ describe("what a turn has changed", () => {
     };
     expect(await attempt([], "a.txt")).toEqual(["a.txt"]);
     expect(await attempt(written("allow"), "b.txt")).toEqual(["a.txt", "b.txt"]);
-    const idle = new TurnWorkspace(new FakeTurn({ journal: written("allow") }), shelf, {
+    const idle = new TurnWorkspace(new FakeTurn({ journal: written("allow") }), store, {
       add() {},
     });
     expect(await idle.changes()).toMatchObject([{ turn: { additions: 2 } }]);
     // Another turn, whose first attempt was lost before it began.
     const next = new TurnWorkspace(
       new FakeTurn({ promptId: "pmt_2", journal: written("allow") }),
-      shelf,
+      store,
       { add() {} },
     );
     expect(await next.changes()).toEqual([]);
-    await shelf.close();
+    await store.close();
   });
 
   it("is not looked for when the turn has only read or talked", async () => {
@@ -133,7 +133,7 @@ describe("what a turn has changed", () => {
     const turn = new FakeTurn({ repository: { kind: "path", path: "/r" } });
     const end = await work(turn, [{ call: "read", input: { path: "b.txt" } }]);
     expect(fake.acts).toEqual(["open", "mark"]);
-    // What it said comes with the settlement.
+    // The model's text comes with the settlement.
     expect(end.items?.map(({ type }) => type)).toEqual(["message", "model_call"]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The workspace as one turn sees it: made when a tool first needs it, and looked over at the end for
- * what the turn has changed. A turn that only talks has none.
+ * The workspace of one turn: made when a tool first needs it, and checked at the end for the turn's
+ * changes. A turn that only talks has none.
  */
 import { Refusal } from "#base/refusal.ts";
 import { filesOf } from "#execution/tools/files/confined-files.ts";
@@ -16,7 +16,7 @@ import type { Turn } from "../runtime.ts";
 import { isReadOnly, mayHaveChanged } from "./calls/calls.ts";
 import { type SetUpCommand, setUp } from "./set-up.ts";
 
-/** What a browser can show, by the end of the name. */
+/** Media types that a browser can show, by file extension. */
 const SHOWN_TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   htm: "text/html; charset=utf-8",
@@ -52,14 +52,14 @@ export class TurnWorkspace {
     this.#redactor = redactor;
   }
 
-  /** What the session works on, if that is a repository. */
+  /** Repository of the session, if it works on one. */
   get repository(): SessionRepository | undefined {
     const { repository, mayUsePath, branch, projectDir } = this.#turn.assignment;
     if (repository === null || projectDir !== null) return undefined;
     return { address: repository, mayUsePath, branch, access: () => this.#access() };
   }
 
-  /** What opens it is a secret from here on, in everything this runner shows. */
+  /** Treats the credential as a secret from here on, in everything this runner shows. */
   async #access(): Promise<RepositoryAccess | null> {
     const access = await this.#turn.repository();
     if (access?.credential) this.#redactor.add([access.credential.password]);
@@ -72,16 +72,16 @@ export class TurnWorkspace {
     return repository !== null || projectDir !== null;
   }
 
-  /** Files that lie in it before the agent begins. */
+  /** Files that are put into the workspace before the agent begins. */
   given: readonly { path: string; content: string }[] = [];
-  /** To be run once, when it is new. */
+  /** Command to run once, when the workspace is new. */
   setup: SetUpCommand | null = null;
   /** Author of the agent's commits. */
   identity: GitIdentity | null = null;
-  /** Why there can be none: a turn that needs one has no sense without it. */
+  /** Reason why there can be no workspace: a turn that needs one makes no sense without it. */
   refusal: Refusal | undefined;
 
-  /** Opens it for a tool, which may change it if it does more than read. */
+  /** Opens the workspace for a tool, which may change it unless it only reads. */
   openFor(tool: string): Promise<Workspace> {
     if (!isReadOnly(tool)) this.#isTouched = true;
     return this.open();
@@ -106,14 +106,14 @@ export class TurnWorkspace {
     } catch (error) {
       // A machine without a sandbox or without room may have it the next time.
       this.#opened = undefined;
-      // A turn that was stopped has not failed for that.
+      // A stopped turn has not failed for this reason.
       const isFinal = error instanceof Refusal && !isTemporary(error);
       if (isFinal && !this.#turn.signal.aborted) this.refusal = error;
       throw error;
     }
   }
 
-  /** Why commands and files cannot be worked with now; null when they can. */
+  /** Reason why commands and files cannot be worked with now; null when they can. */
   sandboxRefusal(): Refusal | null {
     return this.#workspaces.sandboxRefusal();
   }
@@ -137,7 +137,7 @@ export class TurnWorkspace {
       identity: this.identity,
       signal: AbortSignal.any([this.#turn.signal, this.#turn.killed]),
     });
-    // Before it is bound: an attempt that is lost meanwhile begins with another new workspace.
+    // Done before binding: an attempt that is lost meanwhile begins with another new workspace.
     if (this.#mustCarry) await this.#putCarried(workspace);
     await this.#turn.bind({
       executorSessionId: null,
@@ -151,7 +151,7 @@ export class TurnWorkspace {
     try {
       await workspace.mark(promptId);
     } catch (error) {
-      // Work matters more than its diff, which will be missing.
+      // The work matters more than its diff, which will be missing.
       if (error instanceof Refusal) throw error;
       this.#turn.log.warn({ err: error }, "where the turn begins could not be marked");
     }
@@ -181,7 +181,7 @@ export class TurnWorkspace {
     });
   }
 
-  /** They are what the session was given, whatever an agent made of them since. */
+  /** Writes the session's given files anew, whatever an agent made of them since. */
   async #putGiven(workspace: Workspace): Promise<void> {
     const files = filesOf(workspace);
     for (const { path, content } of this.given) {
@@ -199,11 +199,11 @@ export class TurnWorkspace {
     return mayHaveChanged(journaled) && this.#workspaces.holds(assignment.sessionId);
   }
 
-  /** What the turn has changed so far, for the journal; nothing when that is no file. */
+  /** Changes of the turn so far, for the journal; empty when no file has changed. */
   async changes(): Promise<JournalItem[]> {
     if (!this.mayHaveChanged) return [];
     try {
-      // An attempt that goes on may have done nothing itself: what those before it did counts too.
+      // A resumed attempt may have done nothing itself: the changes of earlier attempts count too.
       const workspace = await this.open();
       const { turn, all } = await workspace.changes(this.#turn.assignment.promptId);
       if (turn.files.length === 0) return [];
@@ -256,7 +256,7 @@ async function readSmall(workspace: Workspace, path: string): Promise<Buffer | n
       await opened.handle.close();
     }
   } catch {
-    // Gone again, or no plain file: then it is not shown.
+    // The file is gone again, or no plain file: it is not shown.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-/** The language of the scripted runtime: one step a line. `line` counts from 0 and names the step. */
+/** Language of the scripted runtime: one step a line. `line` counts from 0 and names the step. */
 export type Step =
   | { line: number; op: "say" | "think" | "fail"; text: string }
   | { line: number; op: "sleep"; delayMs: number }
@@ -49,7 +49,7 @@ function parseStep(text: string, line: number): Step {
   }
 }
 
-/** They are made in one go when no time is between them, and all else in the runner waits. */
+/** Tokens without time between them are made in one go, while everything else in the runner waits. */
 const MAX_TOKENS = 100_000;
 const MAX_COUNT = 999_999_999;
 

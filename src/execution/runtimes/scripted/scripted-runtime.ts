@@ -1,7 +1,7 @@
 /**
- * Does what the prompt says, line by line: a runtime without a model, for tests and for showing how
- * the rest behaves. Every item it journals carries the line of its step, so that a later attempt
- * goes on behind the last line that left a trace.
+ * Plays the steps of its prompt, line by line: a runtime without a model, for tests and
+ * demonstrations. Every item it journals carries the line of its step, so that a later attempt
+ * continues behind the last line that left a trace.
  */
 import { type Clock, systemClock } from "#base/clock.ts";
 import {
@@ -16,7 +16,7 @@ import { parseScript, ScriptError, type Step } from "./script.ts";
 
 export interface ScriptedRuntimeOptions {
   clock?: Clock;
-  /** What `crash` does. Without it there is no such step: whoever may prompt must not end a runner. */
+  /** Action of the `crash` step. Without it the step does not exist: a prompt must not end a runner. */
   crash?: () => void;
 }
 
@@ -68,7 +68,8 @@ async function playSteps(stage: Stage, steps: Step[]): Promise<TurnEnd> {
   let result = lastText(turn.journaled);
   let items: JournalItem[] = [];
   for (const step of steps) {
-    // What the step before left is durable before this one acts; what the last one leaves travels with the end.
+    // Items of the previous step are durable before this one acts; those of the last step travel
+    // with the end.
     if (items.length > 0) await turn.append(...items);
     items = [];
     if (turn.signal.aborted) return { outcome: "aborted" };
@@ -103,7 +104,7 @@ async function playStep(stage: Stage, step: Step): Promise<StepResult> {
       return { items: [], end: { outcome: "aborted" } };
     case "crash":
       if (!stage.crash) return { items: [], end: { outcome: "failed", error: NO_CRASH } };
-      // Leaves no trace, so every attempt ends here: this is what a poisonous prompt looks like.
+      // A crash leaves no trace, so every attempt ends here, as with a poisonous prompt.
       stage.crash();
       return { items: [] };
   }

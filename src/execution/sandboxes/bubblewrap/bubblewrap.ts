@@ -1,6 +1,6 @@
 /**
- * Sandboxes made with bubblewrap: each command in namespaces of its own, which cost some
- * milliseconds, so that nothing of it outlives it. See `view.ts` for what a command sees.
+ * Sandboxes made with bubblewrap: each command runs in namespaces of its own, which cost some
+ * milliseconds, so that nothing of it outlives it. `view.ts` defines what a command sees.
  */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -28,13 +28,13 @@ import { findSystemView } from "./system-view.ts";
 import { buildCommandOptions, buildView, type SystemView } from "./view.ts";
 
 export interface BubblewrapOptions {
-  /** A folder of the runner, for what all sandboxes share. No agent can write to it. */
+  /** Folder of the runner, for what all sandboxes share. No agent can write to it. */
   folder: string;
   /** Search path for programs. */
   path: string;
-  /** Instead of looking for it. */
+  /** Path of bubblewrap; looked up when absent. */
   bwrapFile?: string;
-  /** Null: go without, as on machines that do not let us make any. */
+  /** Null to work without control groups, as on machines that do not let us make any. */
   controlGroups?: ControlGroups | null;
   network?: NetworkOptions;
 }
@@ -154,7 +154,7 @@ function canLimitProcesses(): boolean {
   return process.getuid?.() !== 0 && existsSync(PRLIMIT);
 }
 
-/** Runs a command that would show what must not be seen. */
+/** Probes the sandbox with a command that would reveal what must stay hidden. */
 async function tryOut(
   open: SandboxProvider["open"],
   folder: string,

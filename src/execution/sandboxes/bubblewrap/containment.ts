@@ -1,7 +1,7 @@
 /**
- * Holds a command in its process namespace. Bubblewrap is two processes: the outer is our child, the
- * inner is the first of the namespace. When the first dies the kernel kills all others before it
- * lets it go, so everything is gone when it is. The outer may end a little earlier.
+ * Holds a command in its process namespace. Bubblewrap is two processes: the outer is our child,
+ * the inner is the first of the namespace. When the first dies the kernel kills all others before
+ * it releases it, so everything is gone when it is. The outer may end a little earlier.
  */
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
@@ -10,8 +10,8 @@ import { isDead, measureTree, type ProcessRow, readProcess } from "../process-ta
 import type { SandboxLimits } from "../sandbox.ts";
 import type { Containment } from "../supervise.ts";
 
-/** If bubblewrap has not told its inner process by then, it is killed without knowing it. */
-const TELL_WITHIN_MS = 2000;
+/** Time to wait for the pid of bubblewrap's inner process before killing without it. */
+const PID_WITHIN_MS = 2000;
 
 export function contain(
   child: ChildProcess,
@@ -19,11 +19,11 @@ export function contain(
   { group, limits }: { group: CommandGroup | null; limits: SandboxLimits },
 ): Containment {
   let first: ProcessRow | undefined;
-  let told = false;
+  let isPidKnown = false;
   let killAsked = false;
 
   const isFirstGone = () => {
-    if (!first) return told;
+    if (!first) return isPidKnown;
     const now = readProcess(first.pid);
     return isDead(now) || now?.startedAt !== first.startedAt;
   };
@@ -32,24 +32,24 @@ export function contain(
     if (first && !isFirstGone()) tryKill(first.pid);
     child.kill("SIGKILL");
   };
-  const hear = (pid: number | undefined) => {
-    if (told) return;
-    told = true;
+  const setPid = (pid: number | undefined) => {
+    if (isPidKnown) return;
+    isPidKnown = true;
     const row = pid === undefined ? undefined : readProcess(pid);
     if (row && !isDead(row)) first = row;
     if (killAsked) killNow();
   };
-  readChildPid(info, hear);
-  child.once("error", () => hear(undefined));
+  readChildPid(info, setPid);
+  child.once("error", () => setPid(undefined));
 
   return {
     kill() {
       // Killed between its two halves, bubblewrap would leave the inner one waiting forever.
-      if (told || group) return killNow();
-      if (!killAsked) setTimeout(() => hear(undefined), TELL_WITHIN_MS).unref();
+      if (isPidKnown || group) return killNow();
+      if (!killAsked) setTimeout(() => setPid(undefined), PID_WITHIN_MS).unref();
       killAsked = true;
     },
-    isGone: () => told && isFirstGone() && (group?.isEmpty() ?? true),
+    isGone: () => isPidKnown && isFirstGone() && (group?.isEmpty() ?? true),
     verdict: () => (group?.ranOutOfMemory() ? "memory" : null),
     release: () => group?.remove(),
     ...(group ? {} : { watch: () => (first ? findExcess(first.pid, limits) : null) }),
@@ -63,21 +63,21 @@ function findExcess(top: number, limits: SandboxLimits): "memory" | "processes" 
 }
 
 /** Bubblewrap writes one JSON object, as soon as it has made its inner process; or ends without. */
-function readChildPid(info: Readable, hear: (pid: number | undefined) => void): void {
+function readChildPid(info: Readable, setPid: (pid: number | undefined) => void): void {
   let text = "";
   info.on("data", (chunk: Buffer) => {
     text += chunk.toString("latin1");
     const pid = /"child-pid":\s*(\d+)\s*[,}]/.exec(text)?.[1];
-    if (pid) hear(Number(pid));
+    if (pid) setPid(Number(pid));
   });
-  info.on("error", () => hear(undefined));
-  info.on("close", () => hear(undefined));
+  info.on("error", () => setPid(undefined));
+  info.on("close", () => setPid(undefined));
 }
 
 function tryKill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // The process has ended already.
   }
 }

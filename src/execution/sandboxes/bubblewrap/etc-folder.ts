@@ -1,7 +1,7 @@
 /**
  * The `/etc` that commands see: made by us, because the machine's own holds secrets and names, and
- * a runner that is root could read them all. What programs need of the real one is copied: each
- * mount would cost every command a quarter of a millisecond.
+ * a runner that is root could read them all. The files that programs need are copied: each mount
+ * would cost every command a quarter of a millisecond.
  */
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -27,7 +27,7 @@ nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
 `,
 };
 
-/** Never the whole of `ssl` or `pki`, which hold private keys. */
+/** Copied files; never the whole of `ssl` or `pki`, which hold private keys. */
 const COPIED = [
   ...["ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone", "os-release"],
   ...["protocols", "services", "mime.types", "magic", "inputrc", "host.conf", "debian_version"],

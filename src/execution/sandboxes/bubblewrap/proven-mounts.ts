@@ -1,6 +1,6 @@
 /**
- * Makes sure that what was mounted is what was checked. Bubblewrap looks a path up when it mounts
- * it, which is later than any check of ours, and whoever can write to a folder above can put a link
+ * Proves that the mounted folder is the checked one. Bubblewrap looks a path up when it mounts it,
+ * which is later than any check of ours, and anybody who can write to a folder above can put a link
  * there in between. So the first program inside compares, in a place that can no longer change, and
  * becomes the command only if all is as it was.
  */
@@ -18,7 +18,7 @@ done
 shift
 exec "$@"`;
 
-/** What stands before a command's own words; nothing where nothing is to be proven. */
+/** Words that go before a command's own; none when there is nothing to prove. */
 export function buildProof({ workspaceIdentity, readOnly = [] }: SandboxSpec): string[] {
   const mounts = [{ to: WORKSPACE_PATH, identity: workspaceIdentity }, ...readOnly];
   const pairs = mounts.flatMap(({ to, identity }) => (identity ? [to, identity] : []));

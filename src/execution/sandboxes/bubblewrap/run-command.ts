@@ -1,6 +1,6 @@
 /**
  * Starts one command in a bubblewrap of its own. Bubblewrap gets an empty environment and its
- * options by a pipe: what it is started with can be read inside, in the `/proc` of its first process.
+ * options by a pipe: its arguments can be read inside, in the `/proc` of its first process.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
@@ -58,7 +58,7 @@ export function runCommand(
 
 function feed(child: ChildProcess, fd: number, bytes: Buffer): void {
   const pipe = pipeOf(child, fd);
-  pipe.on("error", () => undefined); // It ended before it had read everything.
+  pipe.on("error", () => undefined); // Bubblewrap ended before it had read everything.
   pipe.end(bytes);
 }
 

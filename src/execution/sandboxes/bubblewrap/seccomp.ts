@@ -1,7 +1,7 @@
 /**
- * The filter of system calls, as a classic BPF program. Namespaces leave holes that it closes:
- * kernel keyrings are inherited, vsock reaches the machine's own host, io_uring makes sockets behind
- * a filter's back, TIOCSTI types into a terminal, and a new user namespace opens much of the kernel.
+ * Filter of system calls, as a classic BPF program. It closes holes that namespaces leave: kernel
+ * keyrings are inherited, vsock reaches the machine's own host, io_uring makes sockets behind a
+ * filter's back, TIOCSTI types into a terminal, and a new user namespace opens much of the kernel.
  * Everything else is allowed, so that compilers, browsers' engines and debuggers work.
  */
 import { arch } from "node:os";
@@ -17,7 +17,7 @@ interface Machine {
   unshare: number;
 }
 
-/** The same on all machines, because they are newer than the common numbering. */
+/** Numbers that are the same on all machines, because they are newer than the common numbering. */
 const MODERN: Numbers = {
   io_uring_setup: 425,
   io_uring_enter: 426,
@@ -118,7 +118,7 @@ const EPERM = errno(1);
 const ENOSYS = errno(38);
 const EAFNOSUPPORT = errno(97);
 
-/** unix, inet, inet6, netlink: all that programs need, and all that a network namespace holds in. */
+/** unix, inet, inet6, netlink: all that programs need, and all that a network namespace confines. */
 const FAMILIES = [1, 2, 10, 16];
 const TERMINAL_TRICKS = [0x5412, 0x541c]; // TIOCSTI, TIOCLINUX
 const NEW_NAMESPACES = 0x7e020000;
@@ -150,12 +150,12 @@ const hasBits = (value: number, ifTrue: number, ifFalse: number): Step => [
 ];
 const end = (value: number): Step => [0x06, 0, 0, value];
 
-/** Undefined on machines whose numbers are not written down here; then there is no filter. */
+/** Undefined on machines whose numbers are not listed here; then there is no filter. */
 export function buildSeccompFilter(machineName: string = arch()): Buffer | undefined {
   const machine = MACHINES[machineName];
   if (!machine) return undefined;
   return assemble([
-    // Another machine's calls (32-bit on 64) have other numbers: none are taken.
+    // Calls of another architecture (32-bit on 64) have other numbers: none are accepted.
     load(ARCH),
     equals(machine.audit, 1, 0),
     end(EPERM),
@@ -163,7 +163,7 @@ export function buildSeccompFilter(machineName: string = arch()): Buffer | undef
     atLeast(0x40000000, 0, 1),
     end(ENOSYS),
     ...Object.values(machine.denied).flatMap((number) => [equals(number, 0, 1), end(EPERM)]),
-    // Its flags lie in memory, where a filter cannot look; programs then use clone.
+    // The flags of clone3 are in memory, where a filter cannot look; programs then use clone.
     equals(CLONE3, 0, 1),
     end(ENOSYS),
     ...whenCalled(machine.clone, 0, [hasBits(NEW_NAMESPACES, 0, 1), end(EPERM)]),

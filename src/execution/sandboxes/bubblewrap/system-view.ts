@@ -1,4 +1,4 @@
-/** Finds out what of this machine commands are to see. */
+/** Finds the parts of this machine that commands see. */
 import {
   existsSync,
   lstatSync,
@@ -14,7 +14,7 @@ import { PROC_FILES_TO_HIDE, type SystemView } from "./view.ts";
 
 const TOP_FOLDERS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/** Made once for each process that uses `folder`; what earlier ones left is taken away. */
+/** Makes the view once for each process that uses `folder`; removes what earlier ones left. */
 export function findSystemView(folder: string): SystemView {
   const name = `etc-${process.pid}-${Math.round(performance.timeOrigin)}`;
   const etcFolder = join(folder, name);

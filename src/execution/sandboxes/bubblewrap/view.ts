@@ -1,5 +1,5 @@
 /**
- * What a command sees of the machine, as options for bubblewrap. Order matters: a later mount lies
+ * A command's view of the machine, as options for bubblewrap. Order matters: a later mount lies
  * over an earlier one. The root and `/proc` are made read-only at the very end. `/proc` must be:
  * for a runner that is root, the kernel takes a process in the sandbox for root when it writes to
  * `/proc/sys`, capabilities or not, and `core_pattern` there names a program to be run outside.
@@ -17,11 +17,11 @@ export interface SystemView {
   links: readonly { target: string; at: string }[];
   folders: readonly string[];
   etcFolder: string;
-  /** Files of `/proc` that tell about the machine and exist on it. */
+  /** Files of `/proc` that reveal the machine and exist on it. */
   hidden: readonly string[];
 }
 
-/** The rest that matters can be read by no one without capabilities. Each costs a mount. */
+/** Files to hide; others that matter need capabilities to be read. Each costs a mount. */
 export const PROC_FILES_TO_HIDE = ["kcore", "keys", "timer_list", "sched_debug"];
 
 export interface Scratch {
@@ -63,7 +63,7 @@ export function buildView(system: SystemView, spec: SandboxSpec, scratch: Scratc
   ];
 }
 
-/** What a command adds to it. */
+/** Options that a single command adds to the view. */
 export function buildCommandOptions(
   { cwd, env }: Pick<SandboxCommand, "cwd" | "env">,
   more: Readonly<Record<string, string>> = {},

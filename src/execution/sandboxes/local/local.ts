@@ -1,8 +1,8 @@
 /**
  * No sandbox at all: commands run as the runner's own user, see all it sees and reach the network.
- * For people who said so, on machines where nothing better can be had. What still holds: a bare
+ * For people who chose so, on machines where nothing better works. Some limits still hold: a bare
  * environment, a limit on file size, groups where they can be made, and that the whole tree is
- * killed, also what daemonised.
+ * killed, daemons included.
  */
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -25,7 +25,7 @@ import { supervise } from "../supervise.ts";
 export interface LocalOptions {
   /** Search path of commands. */
   path: string;
-  /** Null: go without. */
+  /** Null to work without control groups. */
   controlGroups?: ControlGroups | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What sessions have running in the background. It lives in memory, because processes do not outlive
- * their runner either. Of each, the output since the last look is kept, at most its last piece.
+ * Background processes of sessions. They are kept in memory, because processes do not outlive their
+ * runner either. The output since the last look is kept for each, at most its last piece.
  */
 import type { CommandEnd, SandboxProcess } from "#execution/sandboxes/sandbox.ts";
 import { TailBuffer } from "../output/output-buffer.ts";
@@ -8,7 +8,7 @@ import { ToolProblem } from "../perform-tool.ts";
 import { readCommand } from "./command-output.ts";
 
 const MAX_RUNNING = 16;
-/** Ended ones that can still be read; the oldest are forgotten. */
+/** Ended processes that can still be read; the oldest are forgotten. */
 const MAX_ENDED = 32;
 const UNREAD_BYTES = 60_000;
 /** Sessions at rest whose ended processes are remembered; the oldest are forgotten. */
@@ -20,22 +20,22 @@ export interface BackgroundProcess {
   readonly command: string;
   readonly process: SandboxProcess;
   readonly unread: TailBuffer;
-  /** Null while it runs. */
+  /** Null while the process runs. */
   end: CommandEnd | null;
-  /** Resolves when it has ended and its last output is there. */
+  /** Resolves when the process has ended and its last output was read. */
   done: Promise<void>;
 }
 
 interface SessionProcesses {
   lastNumber: number;
-  /** In the order of their start. */
+  /** Processes in the order of their start. */
   all: Map<string, BackgroundProcess>;
 }
 
 /** A process that ran when its session went to sleep, and was ended for that reason. */
 export interface EndedBySleep {
   readonly id: string;
-  /** How it begins. */
+  /** Beginning of the command. */
   readonly command: string;
 }
 
@@ -47,16 +47,16 @@ interface RestedSession {
 
 export class BackgroundProcesses {
   readonly #sessions = new Map<string, SessionProcesses>();
-  /** In the order in which they went to rest. */
+  /** Sessions in the order in which they went to rest. */
   readonly #rested = new Map<string, RestedSession>();
 
-  /** Refuses when the session has as many as it may. `start` is called only if there is room. */
+  /** Starts a process; `start` is called only if the session may have one more, else this refuses. */
   add(
     sessionId: string,
     command: string,
     start: () => { process: SandboxProcess; stdin: string },
   ): BackgroundProcess {
-    // Numbers go on after a sleep, so that an id never means two processes.
+    // Numbers continue after a sleep, so that an id never means two processes.
     const lastNumber = this.#rested.get(sessionId)?.lastNumber ?? 0;
     const session = this.#sessions.get(sessionId) ?? { lastNumber, all: new Map() };
     this.#sessions.set(sessionId, session);
@@ -100,7 +100,7 @@ export class BackgroundProcesses {
     return this.#rested.get(sessionId)?.ended ?? [];
   }
 
-  /** Those that the agent was not told of yet; it counts as told from now on. */
+  /** Ended processes that the agent was not notified of; they count as delivered from now on. */
   takeEndedByRest(sessionId: string): readonly EndedBySleep[] {
     const rested = this.#rested.get(sessionId);
     if (!rested || rested.isTold) return [];
@@ -108,7 +108,7 @@ export class BackgroundProcesses {
     return rested.ended;
   }
 
-  /** Ends what the session runs because it goes to sleep, and remembers what that was. */
+  /** Ends the processes of a session that goes to sleep, and remembers them. */
   async rest(sessionId: string): Promise<void> {
     const session = this.#sessions.get(sessionId);
     if (!session) return;
@@ -124,7 +124,7 @@ export class BackgroundProcesses {
     await endAll(session);
   }
 
-  /** The session will not come back. */
+  /** Ends the processes of a session that will not come back. */
   async endSession(sessionId: string): Promise<void> {
     const session = this.#sessions.get(sessionId);
     this.#sessions.delete(sessionId);

@@ -1,24 +1,24 @@
 /**
  * The script around a command of the bash tool, which keeps the working directory from one call to
  * the next. The command's own errors go where its output goes, so that they stay in order, and the
- * sandbox's third stream becomes a private line on which the shell tells where it ended up. What
- * comes on that line is the agent's word: it is only ever used as the place to `cd` to inside the
+ * sandbox's third stream becomes a private channel on which the shell reports its last directory.
+ * The agent controls that channel: its content is only ever used as the place to `cd` to inside the
  * same sandbox.
  */
 const PRIVATE_FD = 231;
-/** One argument of a program may have 128 KiB on Linux. */
+/** Linux allows 128 KiB for one argument of a program. */
 const MAX_ARGUMENT_BYTES = 100_000;
 const PATH_MAX = 4096;
 
 export interface BashScript {
   argv: string[];
-  /** For its standard input; a command longer than an argument may be comes this way. */
+  /** Standard input; carries a command that is longer than an argument may be. */
   stdin: string;
 }
 
 /**
- * `cwd` is bytes, because names of folders are; null is the top of the workspace. Without a nonce
- * nothing is reported.
+ * Composes the script. `cwd` is bytes, because names of folders are; null is the top of the
+ * workspace. Without a nonce nothing is reported.
  */
 export function composeScript(
   command: string,
@@ -34,7 +34,7 @@ export function composeScript(
     ...(cwd ? [enter(cwd)] : []),
     // The command sees no arguments, and its first line is line 1 of its error messages.
     isLong ? 'eval "set --;$(cat)"' : 'eval "set --;$1"',
-    // The command may have taken the trap for itself; then this is the report.
+    // The command may have replaced the trap; then this is the report.
     ...(nonce === null ? [] : ["set -- $?", `${report} || :`, "exit $1"]),
   ].join("; ");
   return isLong
@@ -42,13 +42,13 @@ export function composeScript(
     : { argv: ["bash", "-c", script, "bash", command], stdin: "" };
 }
 
-/** A command runs where it was judged to run, or not at all. */
+/** Runs a command where it was judged to run, or not at all. */
 function enter(cwd: Buffer): string {
   const note = `The working directory ${cwd} is gone, so nothing was run. The next command begins at the top of the workspace.`;
   return `cd -- ${quote(cwd)} 2>/dev/null || { builtin printf '%s\\n' ${quote(Buffer.from(note))}; exit 1; }`;
 }
 
-/** Splits the private line into where the shell ended up, and what else was written there. */
+/** Splits the private channel into the shell's last directory, and other output written there. */
 export function readReport(bytes: Buffer, nonce: string): { cwd: Buffer | null; rest: Buffer } {
   const mark = Buffer.from(`\0${nonce}\0`);
   const first = bytes.indexOf(mark);
@@ -61,7 +61,7 @@ export function readReport(bytes: Buffer, nonce: string): { cwd: Buffer | null; 
   return { cwd: isUsable ? Buffer.from(cwd) : null, rest: bytes.subarray(0, first) };
 }
 
-/** Any bytes as one word of bash. */
+/** Quotes any bytes as one word of bash. */
 function quote(bytes: Buffer): string {
   let word = "$'";
   for (const byte of bytes) {

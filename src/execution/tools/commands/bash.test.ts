@@ -164,7 +164,7 @@ describe.each(kinds)("bash, %s", (kind) => {
   it.skipIf(kind !== kinds[0])(
     "keeps memory flat for 2 GB of output",
     async () => {
-      await bash("seq 1 100000"); // What is needed once.
+      await bash("seq 1 100000"); // Allocates what is needed once.
       let highest = 0;
       const before = process.memoryUsage().rss;
       const watch = setInterval(() => {
@@ -268,7 +268,7 @@ describe.each(kinds)("background processes, %s", (kind) => {
       .poll(async () => (await call("processes", { action: "list" }, "ses_sleep")).output)
       .toContain("bg_2: ended");
     await tools.rest("ses_sleep");
-    // The server says more than once that a session rests.
+    // The server repeats that a session rests.
     await tools.rest("ses_sleep");
     expect(tools.takeEndedByRest("ses_sleep")).toEqual([{ id: "bg_1", command: "sleep 300" }]);
     expect(tools.takeEndedByRest("ses_sleep")).toEqual([]);

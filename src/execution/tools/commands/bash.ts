@@ -1,4 +1,4 @@
-/** The bash tool: a command in the session's sandbox, in the folder where the last one ended. */
+/** The bash tool: runs a command in the session's sandbox, in the folder where the last one ended. */
 import { randomBytes } from "node:crypto";
 import type { CommandEnd } from "#execution/sandboxes/sandbox.ts";
 import { bashInput } from "#protocol/tools.ts";
@@ -11,7 +11,7 @@ import { composeScript, readReport } from "./bash-script.ts";
 import { readCommand } from "./command-output.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
-/** The private line carries one path; what else is written there is cut to this. */
+/** The private channel carries one path; other output written there is cut to this. */
 const PRIVATE_BYTES = 16_384;
 const PROGRESS_BURST_BYTES = 64_000;
 const PROGRESS_BYTES_PER_SECOND = 32_000;

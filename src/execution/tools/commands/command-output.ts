@@ -1,8 +1,8 @@
-/** Reads a command's streams to their end at the pace of whoever takes them. */
+/** Reads a command's streams to their end at the pace of the consumer. */
 import type { Readable } from "node:stream";
 import type { CommandEnd, SandboxProcess } from "#execution/sandboxes/sandbox.ts";
 
-/** After a command has ended its pipes hold a little more at most; nobody may keep them open. */
+/** After its end a command's pipes hold a little more at most; nobody may keep them open. */
 const DRAIN_MS = 2000;
 
 export interface OutputSink {
@@ -15,7 +15,7 @@ export async function readCommand(
   taker: OutputSink,
   stdin = "",
 ): Promise<CommandEnd> {
-  // A command need not read its input; the pipe then breaks, which is no news.
+  // A command need not read its input; the pipe then breaks, which is expected.
   process.stdin.on("error", () => {}).end(stdin);
   const read = Promise.all([
     readAll(process.stdout, taker.stdout),
@@ -35,6 +35,6 @@ async function readAll(stream: Readable, take: (chunk: Buffer) => Promise<void> 
   try {
     for await (const chunk of stream) await take(chunk);
   } catch {
-    // The stream was cut: what came is what there is.
+    // The stream was cut: the output so far is all there is.
   }
 }

@@ -1,4 +1,4 @@
-/** The processes tool: looks after what bash started in the background. */
+/** The processes tool: shows and ends processes that bash started in the background. */
 import { processesInput } from "#protocol/tools.ts";
 import { createTool, ToolProblem } from "../perform-tool.ts";
 import type { RunnerTool, ToolOutcome } from "../tool.ts";

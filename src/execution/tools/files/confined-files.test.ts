@@ -56,7 +56,7 @@ async function read(path: string): Promise<string> {
 }
 
 const run = (program: string, ...args: string[]) => execFileSync(program, args);
-/** Of what lies here; the process may hold others, and let go of them at any time. */
+/** Open descriptors below this folder; the process may hold others, and release them at any time. */
 const openDescriptors = () =>
   readdirSync("/proc/self/fd").flatMap((fd) => {
     try {

@@ -2,9 +2,9 @@
  * Files of a workspace, opened by the runner on behalf of an agent who may have prepared every name
  * in there: links at any level, swapped at any moment, pipes, devices, links into `/proc`.
  *
- * The kernel is never let loose on a path of the agent's. Each folder on the way is opened below the
- * one before it, by descriptor and without following links. A link is read, its target looked up as
- * the agent sees it, and the way begun anew, so a link leads exactly where it leads inside the
+ * The kernel never resolves a whole path of the agent's. Each folder on the way is opened below the
+ * one before it, by descriptor and without following links. A link is read, its target resolved as
+ * the agent sees it, and the walk begun anew, so a link leads exactly where it leads inside the
  * sandbox, or is refused. Nothing is ever written through an existing file: new content gets a new
  * file, renamed into place, so a hard link cannot carry it elsewhere.
  */
@@ -27,18 +27,18 @@ import { errnoOf, ToolProblem } from "../perform-tool.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const MAX_LINKS = 20;
-/** A folder without `/proc` is entered by its path: such machines have no sandbox to escape from. */
+/** Machines without `/proc` open a folder by its path: they have no sandbox to escape from. */
 const HAS_PROC = process.platform === "linux";
 
-/** A folder of the machine, and where the agent sees it. */
+/** A folder of the machine, and its path for the agent. */
 export interface Root {
   readonly inside: string;
   readonly folder: string;
-  /** Says whether the folder is still the one that was checked, where others could replace it. */
+  /** Checks that the folder is still the one that was checked, where others could replace it. */
   readonly held?: Workspace["held"];
 }
 
-/** A place as the agent sees it; `names` has no links, dots or empty parts in it. */
+/** A resolved path of the agent; `names` has no links, dots or empty parts in it. */
 export interface Place {
   readonly root: Root;
   readonly names: readonly string[];
@@ -50,9 +50,9 @@ export interface Folder {
 }
 
 interface Entry {
-  /** The open folder the last name is in. To be closed by who gets it. */
+  /** Open folder that holds the last name. The receiver closes it. */
   folder: Folder;
-  /** Null: the root itself. */
+  /** Null for the root itself. */
   name: string | null;
   place: Place;
 }
@@ -83,7 +83,7 @@ export class ConfinedFiles {
     this.#room = room;
   }
 
-  /** Where a path lies, by its letters alone. Refuses what is outside of every root. */
+  /** Resolves a path by its text alone. Refuses a path outside of every root. */
   locate(path: string): Place {
     const inside = this.#roots.map((root) => root.inside);
     const found = locatePath(inside, path);
@@ -91,7 +91,7 @@ export class ConfinedFiles {
     return { root: this.#roots[found.root] as Root, names: found.names };
   }
 
-  /** As an agent would write it: relative in the workspace, absolute elsewhere. */
+  /** Path as an agent would write it: relative in the workspace, absolute elsewhere. */
   show({ root, names }: Place): string {
     if (root === this.#roots[0]) return names.join("/") || ".";
     return posix.join(root.inside, ...names);
@@ -122,7 +122,7 @@ export class ConfinedFiles {
     }
   }
 
-  /** Puts a file with this content in place of what is there, at once or not at all. */
+  /** Replaces a file by one with this content, at once or not at all. */
   async replace(path: string, content: string | Uint8Array): Promise<{ created: boolean }> {
     const bytes = Buffer.byteLength(content);
     await this.#room?.require(bytes);
@@ -141,7 +141,7 @@ export class ConfinedFiles {
     }
   }
 
-  /** Makes a file that is not there yet, for writing. */
+  /** Creates a new file for writing. */
   async create(path: string): Promise<FileHandle> {
     await this.#room?.require(0);
     const { folder, name } = await this.#find(this.locate(path), true);
@@ -193,7 +193,7 @@ export class ConfinedFiles {
     }
   }
 
-  /** Null: the name is there but no folder; perhaps a link. */
+  /** Null when the name exists but is no folder; perhaps a link. */
   async #enter(
     folder: Folder,
     name: string,
@@ -231,20 +231,20 @@ export class ConfinedFiles {
   }
 }
 
-/** A child folder, opened without following a link. */
+/** Opens a child folder without following a link. */
 export function enterFolder(folder: Folder, name: string): Promise<Folder> {
   return openFolder(childPath(folder, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-/** Where the machine finds a child of an open folder, whatever its path has become. */
+/** Path to a child of an open folder for the machine, whatever the folder's own path has become. */
 export function childPath(folder: Folder, name: string): string {
   return `${selfPath(folder)}/${name}`;
 }
 
-/** The entries of an open folder, at most so many. */
+/** Entries of an open folder, at most so many. */
 export async function listFolder(folder: Folder, limit: number) {
   const entries = [];
-  // A trailing slash makes it the folder, not the link that stands for the descriptor.
+  // A trailing slash opens the folder, not the link that stands for the descriptor.
   for await (const entry of await opendir(`${selfPath(folder)}/`, { bufferSize: 256 })) {
     entries.push(entry);
     if (entries.length >= limit) break;
@@ -260,7 +260,7 @@ async function openFolder(path: string, flags: number): Promise<Folder> {
   return { handle: await open(path, flags), path };
 }
 
-/** What was opened is asked about, not its path: that could change in between. */
+/** Checks the opened folder rather than its path, which could change in between. */
 async function openRoot({ folder: path, held }: Root): Promise<Folder> {
   held?.check();
   const folder = await openFolder(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);

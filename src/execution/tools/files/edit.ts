@@ -1,4 +1,4 @@
-/** The edit tool: exact pieces of a text file replaced, all of them or none. */
+/** The edit tool: replaces exact pieces of a text file, all of them or none. */
 import type * as z from "zod";
 import { isSecretPath } from "#protocol/names/secret-paths.ts";
 import { editInput } from "#protocol/tools.ts";
@@ -58,8 +58,8 @@ function decode(bytes: Buffer, shown: string): string {
 }
 
 /**
- * In a file of secrets: what does not fit is told without a word on why, since each answer would
- * tell something of what is in it. One that was named by another name was never asked about.
+ * Edits a file of secrets without naming the reason of a failure, since each reason would reveal
+ * some of its content. A file reached by another name was never asked about.
  */
 function applyBlindly(text: string, edits: readonly Edit[], shown: string, path: string) {
   if (!isSecretPath(path))
@@ -76,7 +76,10 @@ function applyBlindly(text: string, edits: readonly Edit[], shown: string, path:
   }
 }
 
-/** Each edit works on what the one before it made. Line ends and a byte order mark stay as they are. */
+/**
+ * Applies edits, each on the result of the one before. Line ends and a byte order mark stay as they
+ * are.
+ */
 export function applyEdits(text: string, edits: readonly Edit[], shown: string) {
   const mark = text.startsWith(BOM) ? BOM : "";
   let body = text.slice(mark.length);
@@ -103,7 +106,7 @@ interface JudgedEdit {
   all: boolean;
 }
 
-/** The problem with an edit, as the rest of a sentence; null if it can be made. */
+/** Problem with an edit, as the rest of a sentence; null if it can be made. */
 function judgeEdit(edit: JudgedEdit, shown: string): string | null {
   const { body, oldText, newText, matches, all } = edit;
   if (oldText === newText) return "changes nothing: oldText and newText are the same.";

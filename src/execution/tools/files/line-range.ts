@@ -1,6 +1,6 @@
 /**
- * A range of lines out of a file of any size, in a bounded amount of memory: the file is read
- * through once, and lines outside of the range, or beyond a bearable length, are not kept.
+ * Reads a range of lines from a file of any size, in bounded memory: the file is read through once,
+ * and lines outside of the range, or beyond a bearable length, are not kept.
  */
 import type { FileHandle } from "node:fs/promises";
 import { endOfCharacter } from "../output/output-buffer.ts";
@@ -8,14 +8,14 @@ import { endOfCharacter } from "../output/output-buffer.ts";
 const CHUNK_BYTES = 65_536;
 const MAX_LINE_CHARACTERS = 2000;
 const MAX_LINE_BYTES = MAX_LINE_CHARACTERS * 4;
-/** All lines together; the rest is another range. */
+/** Limit of all lines together; the rest is another range. */
 const MAX_TOTAL_CHARACTERS = 100_000;
 /** Lines this far into a file are not looked for. */
 const MAX_SCANNED_BYTES = 512 * 1024 ** 2;
 
 export interface LineRange {
   lines: string[];
-  /** Why it ends: the file does, there are more lines, or too much would have to be read. */
+  /** Reason of the end: the file's own end, more lines, or too much to read. */
   end: "file" | "more" | "too_far";
   /** Number of lines in the file, if all of it was read. */
   lineCount: number | null;
@@ -46,7 +46,7 @@ class LineCollector {
   readonly #limit: number;
   #number = 1;
   #total = 0;
-  /** The beginning of the present line, copied because its chunk is written over. */
+  /** Beginning of the present line, copied because its chunk is overwritten. */
   #pieces: Buffer[] = [];
   #kept = 0;
   #length = 0;

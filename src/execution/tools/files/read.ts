@@ -1,4 +1,4 @@
-/** The read tool: lines of a text file with their numbers, or an image to look at. */
+/** The read tool: returns lines of a text file with their numbers, or an image to look at. */
 import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { readInput } from "#protocol/tools.ts";
@@ -55,7 +55,7 @@ async function showImage(
       `${shown} is an image of ${stats.size} bytes; at most ${MAX_IMAGE_BYTES} can be looked at. Make a smaller copy of it first.`,
     );
   }
-  // The file may have grown meanwhile: never more than was judged.
+  // The file may have grown meanwhile: never reads more than was judged.
   const bytes = await readStart(handle, stats.size);
   return {
     output: `${shown}: ${mediaType}, ${bytes.length} bytes.`,

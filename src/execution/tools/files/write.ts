@@ -1,4 +1,4 @@
-/** The write tool: a file of the workspace, whole. */
+/** The write tool: writes a whole file of the workspace. */
 import { writeInput } from "#protocol/tools.ts";
 import { createTool } from "../perform-tool.ts";
 import type { RunnerTool } from "../tool.ts";

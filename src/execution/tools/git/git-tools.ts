@@ -1,6 +1,6 @@
 /**
- * The tools that look at a clone and take work out of it. The runner does this, not the sandbox:
- * what opens the repository must not come near the agent.
+ * Tools that look at a clone and publish its work. The runner performs them, not the sandbox: the
+ * credential of the repository must not come near the agent.
  */
 import type { GitState, Published } from "#execution/workspaces/workspace.ts";
 import { gitStateInput, pullRequestInput, pushBranchInput } from "#protocol/tools.ts";

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 type Reply = { status: number; body?: unknown; location?: string };
 
-/** Answers what it is told to, in order. */
+/** Runs against a server with these replies, in order. */
 async function ask(...replies: Reply[]) {
   const seen: string[] = [];
   server = createServer((request, response) => {

@@ -1,6 +1,7 @@
 /**
  * Opens a pull request by GitHub's API. The token goes to the address that the server named and
- * nowhere else: redirects are not followed. What GitHub says is information, cut to a bearable length.
+ * nowhere else: redirects are not followed. GitHub's answer is information, cut to a bearable
+ * length.
  */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -25,7 +26,7 @@ export interface PullRequest {
   url: string;
   number: number;
   isDraft: boolean;
-  /** False when it was open before. */
+  /** False when the pull request was open before. */
   isNew: boolean;
 }
 
@@ -47,15 +48,15 @@ const problemSchema = z.object({
 
 export async function openPullRequest(
   api: PullRequestApi,
-  wish: NewPullRequest,
+  pullRequest: NewPullRequest,
 ): Promise<PullRequest> {
-  const before = await findOpen(api, wish);
+  const before = await findOpen(api, pullRequest);
   if (before) return before;
-  const { title, body, head, base, draft } = wish;
-  const answer = await ask(api, wish.signal, "", { title, body, head, base, draft });
+  const { title, body, head, base, draft } = pullRequest;
+  const answer = await ask(api, pullRequest.signal, "", { title, body, head, base, draft });
   if (answer.status === CREATED) return requestOf(answer.json, true);
-  // Somebody may have opened one in the same moment.
-  const meanwhile = answer.status === UNPROCESSABLE ? await findOpen(api, wish) : undefined;
+  // Somebody may have opened one at the same moment.
+  const meanwhile = answer.status === UNPROCESSABLE ? await findOpen(api, pullRequest) : undefined;
   if (meanwhile) return meanwhile;
   throw problem(api, answer, "Opening the pull request");
 }
@@ -83,7 +84,7 @@ function requestOf(json: unknown, isNew: boolean): PullRequest {
   return { url, number, isDraft: draft === true, isNew };
 }
 
-interface Answer {
+interface ApiReply {
   status: number;
   json: unknown;
 }
@@ -93,7 +94,7 @@ async function ask(
   signal: AbortSignal,
   query: string,
   body?: object,
-): Promise<Answer> {
+): Promise<ApiReply> {
   const path = fullName.split("/").map(encodeURIComponent).join("/");
   const url = `${apiUrl.replace(/\/+$/, "")}/repos/${path}/pulls${query}`;
   try {
@@ -139,7 +140,7 @@ function parse(text: string): unknown {
   }
 }
 
-function problem({ credential }: PullRequestApi, { status, json }: Answer, what: string) {
+function problem({ credential }: PullRequestApi, { status, json }: ApiReply, what: string) {
   const { message = "", errors = [] } = problemSchema.safeParse(json).data ?? {};
   const words = [message, ...errors.flatMap((one) => one.message ?? [])].join(" ");
   const said = cleanText(words).replaceAll(/\s+/g, " ").trim().slice(0, MAX_SAID_CHARS);

@@ -13,16 +13,16 @@ const LINE_SEARCH_BYTES = 1024;
 
 export interface Spill {
   readonly file: FileHandle;
-  /** As the agent sees it. */
+  /** Path for the agent. */
   readonly path: string;
 }
 
 export interface OutputBufferOptions {
   headBytes?: number;
   tailBytes?: number;
-  /** What goes to the file; beyond it bytes are only counted. */
+  /** Limit of the file; bytes beyond it are only counted. */
   spillBytes?: number;
-  /** Makes the file, when it is needed. Null: there is none, and the middle is lost. */
+  /** Makes the file, when it is needed. Null when there is none, and the middle is lost. */
   openSpill?: () => Promise<Spill | null>;
 }
 
@@ -96,7 +96,7 @@ export class OutputBuffer {
       await this.#spill.file.writeFile(piece);
       this.#spilledBytes += piece.length;
     } catch {
-      // The disk is full, or the file too large for the machine: keep what could be kept.
+      // The disk is full, or the file too large for the machine: keeps what could be kept.
       this.#spillFull = true;
     }
   }
@@ -106,7 +106,7 @@ export class OutputBuffer {
   }
 }
 
-/** The last bytes of a stream. */
+/** Keeps the last bytes of a stream. */
 export class TailBuffer {
   readonly capacity: number;
   readonly #ring: Buffer;
@@ -132,7 +132,7 @@ export class TailBuffer {
     return this.#ring.subarray(0, this.#used);
   }
 
-  /** Gives what there is and forgets it. A character that has not come whole yet is left for later. */
+  /** Returns the content and forgets it. An incomplete last character is left for later. */
   take(isComplete: boolean): { text: string; droppedBytes: number } {
     const bytes = this.contents();
     const from = this.#dropped > 0 ? startOfLine(bytes) : 0;

@@ -1,5 +1,5 @@
 /**
- * Takes secrets out of what a tool gave back, before a model or a journal sees it. This catches
+ * Removes secrets from the output of a tool, before a model or a journal sees it. This catches
  * accidents (a printed environment, a key in a file); an agent that wants to smuggle a secret out
  * can always spell it in another way, so secrets must not reach a sandbox in the first place.
  */
@@ -9,13 +9,13 @@ import { withoutSignedTokens } from "./signed-tokens.ts";
 const REPLACEMENT = "[secret]";
 
 /**
- * Repeats are bounded, or begin at a fixed word and take all that follows, so that no text makes these
- * slow. What cannot be said like that has a scanner of its own.
+ * Repeats are bounded, or begin at a fixed word and take all that follows, so that no text makes
+ * these patterns slow. Shapes that need more have a scanner of their own.
  */
 const SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?!-----END )[\s\S])*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
   /\bsk-(?=[\w-]{0,80}\d)[\w-]{20,}/g,
-  // Of every kind that there is or will be.
+  // Tokens of every kind, also of kinds to come.
   /\bmst_[a-z]{2,10}_[\w-]{32}/g,
   /\bmrt_run_\w{1,100}\.\d{1,15}\.[\w-]{43}/g,
   /\bgh[pousr]_\w{20,}/g,
@@ -46,11 +46,11 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 
 export interface GrowingRedactor {
   redact: Redactor;
-  /** From now on, these too. */
+  /** Redacts these too from now on. */
   add(secrets: readonly string[]): void;
 }
 
-/** For secrets that become known while the runner works; they are never forgotten again. */
+/** Redactor for secrets that become known while the runner works; they are never forgotten again. */
 export function createGrowingRedactor(base: Redactor): GrowingRedactor {
   const known = new Set<string>();
   let more: Redactor = (text) => text;

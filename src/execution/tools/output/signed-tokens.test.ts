@@ -3,7 +3,7 @@ import { growth, HOSTILE, MOST_GROWTH, repeated } from "#test/growth.ts";
 import { createRedactor } from "./redact.ts";
 import { withoutSignedTokens } from "./signed-tokens.ts";
 
-/** The pattern that says what is meant, and is slow on many beginnings. */
+/** The equivalent pattern, which is slow on many beginnings. */
 const PATTERN = /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/g;
 
 describe("signed tokens", () => {

@@ -1,4 +1,7 @@
-/** JSON web tokens in a text: three parts with dots between them. One pass, whatever the text is. */
+/**
+ * Finds JSON web tokens in a text: three parts with dots between them. One pass, whatever the text
+ * is.
+ */
 
 /** A header or a claim begins with `{"`, which is this in base64. */
 const PART_START = "eyJ";
@@ -47,7 +50,7 @@ function isJoined(text: string, left: Run, right: Run): boolean {
   return right.start === left.end + 1 && text[left.end] === ".";
 }
 
-/** The first place in the run where a header can begin: at a word's beginning, and long enough. */
+/** First place in the run where a header can begin: at a word's beginning, and long enough. */
 function tokenStart(text: string, { start, end }: Run): number | undefined {
   const last = end - PART_START.length - MIN_PART_CHARS;
   for (let at = text.indexOf(PART_START, start); at >= 0 && at <= last; ) {

@@ -31,7 +31,7 @@ it("keeps the latest output within its limit, and deletes nothing else", async (
   symlinkSync(outside, join(folder, "link"));
   const path = await spill("four");
   expect(existsSync(path)).toBe(true);
-  // Each takes three blocks of the disk: two have room, besides the new one.
+  // Each file takes three blocks of the disk: two have room, besides the new one.
   expect(readdirSync(folder).sort()).toEqual([
     ...["four.txt", "link", "made-by-agent", "three.txt", "two.txt"],
   ]);

@@ -18,7 +18,7 @@ import type { ToolContext, ToolOutcome } from "../tool.ts";
 import { type BufferedOutput, OutputBuffer, type Spill } from "./output-buffer.ts";
 
 const FOLDER = "muster-output";
-/** Of earlier output. The next may be 64 MB, which makes a quarter of a gigabyte. */
+/** Limit of earlier output. The next may be 64 MB, which makes a quarter of a gigabyte. */
 const KEPT_BYTES = 192 * 1024 ** 2;
 const MAX_LISTED = 5000;
 const BLOCK_BYTES = 512;
@@ -44,7 +44,7 @@ export function createSpill(
   };
 }
 
-/** Deletes the oldest. What is no plain file is not ours, and stays. */
+/** Deletes the oldest files. An entry that is no plain file is not ours, and stays. */
 async function prune(files: ConfinedFiles, path: string, keptBytes: number): Promise<void> {
   const opened = await files.open(path).catch(() => null);
   if (opened === null) return;
@@ -71,7 +71,7 @@ async function pruneFolder(folder: Folder, keptBytes: number): Promise<void> {
   }
 }
 
-/** Makes an outcome of text of any length. A workspace is asked for only if the text is too long. */
+/** Makes an outcome of text of any length. The workspace is opened only if the text is too long. */
 export async function boundText(context: ToolContext, text: string): Promise<ToolOutcome> {
   const buffer = new OutputBuffer({
     openSpill: async () => await createSpill(await context.workspace(), context.callId)(),

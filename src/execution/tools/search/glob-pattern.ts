@@ -1,10 +1,10 @@
 /**
- * Patterns of paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `**` for any folders, `\` before a letter
- * that means itself. A pattern may come from an attacker, so matching takes time in proportion to
- * pattern times name, never more; there are no regular expressions in it.
+ * Patterns of paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `**` for any folders, `\` before a literal
+ * character. A pattern may come from an attacker, so matching takes time in proportion to pattern
+ * times name, never more; it uses no regular expressions.
  *
- * Matching goes name by name: `begin` gives the states a walk starts with, `step` those after a
- * name. No states left: nothing below can fit, so a walk need not go there.
+ * Matching goes name by name: `begin` returns the states a walk starts with, `step` those after a
+ * name. Without states nothing below can match, so a walk need not go there.
  */
 const MAX_ALTERNATIVES = 256;
 
@@ -18,7 +18,7 @@ type Token =
 /** Null stands for `**`. */
 type Segment = readonly Token[] | null;
 
-/** Which alternatives, and how far into each. */
+/** Alternatives that still match, and the position in each. */
 export type GlobStates = readonly { alternative: number; position: number }[];
 
 export class GlobPattern {
@@ -33,7 +33,7 @@ export class GlobPattern {
   private constructor(patterns: readonly string[]) {
     this.#alternatives = patterns.map((pattern) => {
       const parts = pattern.split("/").filter((part) => part !== "" && part !== ".");
-      // What is below a folder is not the folder itself.
+      // A trailing `**` matches the contents of a folder, not the folder itself.
       if (parts.at(-1) === "**") parts.push("*");
       return parts.map((part) => (part === "**" ? null : tokenize(part)));
     });
@@ -65,7 +65,7 @@ export class GlobPattern {
     return this.isMatch(states);
   }
 
-  /** `**` may stand for no folder at all, so whoever is before one is also behind it. */
+  /** `**` may stand for no folder at all, so a state before one is also behind it. */
   #spread(states: GlobStates): GlobStates {
     const seen = new Set<string>();
     const all: { alternative: number; position: number }[] = [];
@@ -82,7 +82,7 @@ export class GlobPattern {
   }
 }
 
-/** `a{b,c}` is `ab` and `ac`. Null when there would be too many. Braces that do not close mean themselves. */
+/** `a{b,c}` is `ab` and `ac`. Null when there would be too many. Unclosed braces are literal. */
 export function expandBraces(pattern: string): string[] | null {
   const done: string[] = [];
   const queue = [pattern];
@@ -98,7 +98,7 @@ export function expandBraces(pattern: string): string[] | null {
   return done;
 }
 
-/** The first pair of braces with a comma between them. */
+/** First pair of braces with a comma between them. */
 function findBrace(pattern: string) {
   for (let open = pattern.indexOf("{"); open >= 0; open = pattern.indexOf("{", open + 1)) {
     if (pattern[open - 1] === "\\") continue;
@@ -150,7 +150,7 @@ function readToken(letters: readonly string[], start: number): { token: Token; e
   return set ?? { token: { kind: "one", character }, end: start };
 }
 
-/** Null when the bracket does not close: then it means itself. */
+/** Null when the bracket does not close: then it is literal. */
 function readClass(letters: readonly string[], open: number) {
   const negated = letters[open + 1] === "!" || letters[open + 1] === "^";
   const first = open + (negated ? 2 : 1);
@@ -166,7 +166,7 @@ function readClass(letters: readonly string[], open: number) {
   return { token: { kind: "class", negated, ranges } satisfies Token, end };
 }
 
-/** Goes back to the last star only, which is enough: an earlier one need not take more. */
+/** Backtracks to the last star only, which is enough: an earlier one need not take more. */
 function matchName(tokens: readonly Token[], name: string): boolean {
   const letters = [...name];
   let [token, letter, star, starLetter] = [0, 0, -1, 0];

@@ -1,6 +1,6 @@
 /**
  * The glob tool: walks the workspace from the runner, folder by open folder, and never through a
- * link. What a walk may cost is bounded, whatever an agent has put there.
+ * link. The cost of a walk is bounded, whatever an agent has put there.
  */
 import type { Dirent } from "node:fs";
 import { lstat } from "node:fs/promises";
@@ -23,7 +23,7 @@ const MAX_RESULTS = 1000;
 const MAX_ENTRIES = 200_000;
 /** Every folder on the way down is open. */
 const MAX_DEPTH = 64;
-/** Not entered unless the pattern names them. */
+/** Folders that are not entered unless the pattern names them. */
 export const SKIPPED_FOLDERS: readonly string[] = [".git", "node_modules"];
 
 interface Found {
@@ -49,7 +49,7 @@ export function createGlobTool(): RunnerTool {
   });
 }
 
-/** A pattern may be absolute; it then begins where its first wildcard has not yet come. */
+/** Splits a pattern, which may be absolute, into the folder before its first wildcard and the rest. */
 function splitPattern(files: ConfinedFiles, pattern: string, path: string) {
   if (!pattern.startsWith("/")) {
     if (pattern.split("/").includes("..")) {
@@ -80,7 +80,7 @@ class Walk {
     this.#signal = signal;
   }
 
-  /** Closes the folder. */
+  /** Walks a folder, and closes it. */
   async enter(folder: Folder, names: readonly string[], states: GlobStates): Promise<void> {
     try {
       const left = MAX_ENTRIES - this.#entries;
@@ -116,7 +116,7 @@ class Walk {
   }
 }
 
-/** What vanished, became a link or may not be read is passed by. */
+/** Skips a file that vanished, became a link or may not be read. */
 function noneIfGone(error: unknown): null {
   if (["ENOENT", "ELOOP", "ENOTDIR", "EACCES"].includes(errnoOf(error) ?? "")) return null;
   throw error;

@@ -1,4 +1,4 @@
-/** Takes apart what grep and ripgrep print (`path NUL number : text`), in bounded memory. */
+/** Parses the output of grep and ripgrep (`path NUL number : text`), in bounded memory. */
 import { endOfCharacter } from "../output/output-buffer.ts";
 
 const MAX_LINE_BYTES = 8192;

@@ -1,6 +1,6 @@
 /**
- * The grep tool: ripgrep in the sandbox where there is one, else grep. The pattern is the agent's, so
- * it runs where the agent's commands run; it is never an option, whatever it begins with.
+ * The grep tool: ripgrep in the sandbox if installed, else grep. The pattern is the agent's, so it
+ * runs where the agent's commands run; it is never an option, whatever it begins with.
  */
 import type * as z from "zod";
 import { isSecretPath } from "#protocol/names/secret-paths.ts";
@@ -19,8 +19,8 @@ const TIMEOUT_MS = 60_000;
 const MAX_ERROR_BYTES = 2000;
 
 /**
- * The first argument says how many of the others are ripgrep's. Grep reads most of what models write
- * (`\\d`, `\\b`) only as a Perl expression, which not every grep can.
+ * The first argument is the number of ripgrep's arguments among the others. Grep reads most
+ * patterns of models (`\\d`, `\\b`) only as a Perl expression, which not every grep supports.
  */
 const SCRIPT = `
 count=$1; shift
@@ -62,7 +62,7 @@ export function createGrepTool(): RunnerTool {
       );
     }
     if (context.signal.aborted) throw new ToolProblem("The search was stopped.");
-    // Both programs end with 2 also when a single file could not be read.
+    // Both programs also exit with 2 when a single file could not be read.
     if (lines.found.length === 0 && end.exitCode !== 0 && end.exitCode !== 1) {
       throw new ToolProblem(`The search failed: ${errors.contents().toString().trim()}`);
     }
@@ -97,7 +97,7 @@ function composeArguments(input: GrepInput, target: string): string[] {
   return ["bash", "-c", SCRIPT, "bash", String(rg.length), ...rg, ...grep];
 }
 
-/** Grep looks at the last part of a path only, and knows no braces. */
+/** Grep matches the last part of a path only, and knows no braces. */
 function includesOf(glob: string): string[] {
   const names = (expandBraces(glob) ?? []).map((one) => one.split("/").at(-1) ?? "");
   return names.some((name) => name === "" || name === "**")
@@ -108,7 +108,7 @@ function includesOf(glob: string): string[] {
 /** True if a found file matches the glob, its folders included; ripgrep has checked already. */
 function fileFilter({ glob, path = "" }: GrepInput, shown: string): (path: string) => boolean {
   const fits = globFilter(glob, shown);
-  // What policy asks about when it is named must not be found by the way.
+  // A search must not find by the way a file that policy asks about when it is named.
   const wantsSecrets = isSecretPath(path) || isSecretPath(glob ?? "");
   return (found) => fits(found) && (wantsSecrets || !isSecretPath(found));
 }

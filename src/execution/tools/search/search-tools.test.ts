@@ -9,7 +9,7 @@ let workspace: FakeWorkspace;
 let call: (name: string, input: unknown) => Promise<ToolOutcome>;
 let age = 0;
 
-/** Each file is older than the one before it. */
+/** Writes a file that is older than the one before it. */
 function put(name: string, content = "") {
   const file = join(workspace.folder, name);
   mkdirSync(dirname(file), { recursive: true });

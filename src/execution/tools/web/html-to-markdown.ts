@@ -1,7 +1,7 @@
 /**
- * A web page as markdown. A page can be made so that taking it apart needs minutes or all memory
- * (100 KB of nested lists: ten seconds), so it is done in a thread of its own, which is given limits
- * and ended when it exceeds them. The runner's leases must not wait for a page.
+ * Converts a web page to markdown. A page can be made so that parsing it needs minutes or all
+ * memory (100 KB of nested lists: ten seconds), so a separate thread does it, with limits, and is
+ * ended when it exceeds them. The runner's leases must not wait for a page.
  */
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
@@ -10,7 +10,7 @@ import { ToolProblem } from "../perform-tool.ts";
 const TIMEOUT_MS = 10_000;
 const MAX_MEMORY_MB = 256;
 
-/** The one thing this needs of a page's elements. */
+/** The one method of a page's elements that is needed. */
 interface Element {
   getAttribute(name: string): string | null;
 }
@@ -18,7 +18,7 @@ interface Element {
 interface Conversion {
   html: string;
   baseUrl: string;
-  /** Where the thread finds the package: its own code has no place of its own to look from. */
+  /** Path of the package for the thread: its code is a string and cannot resolve imports. */
   turndownPath: string;
 }
 
@@ -55,11 +55,11 @@ function firstMessage(worker: Worker, limit: AbortSignal): Promise<string> {
   });
 }
 
-/** Runs in the thread from its source text: it may use nothing from around it. */
+/** Runs in the thread from its source text: it may use nothing from the surrounding module. */
 function convertInThread(): void {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");
   const { html, baseUrl, turndownPath } = workerData as Conversion;
-  // No plain `require` or `import`: bundlers would put names of theirs in its place.
+  // No plain `require` or `import`: bundlers would replace their names.
   const load = process.getBuiltinModule("node:module").createRequire(turndownPath);
   const Turndown = load(turndownPath) as typeof import("turndown");
   const turndown = new Turndown({

@@ -1,7 +1,7 @@
 /**
- * One GET to the public internet on behalf of an agent. The name is resolved and judged first and
- * the judged address is dialled, so a second answer of the resolver changes nothing. Nothing of the
- * machine goes along: no cookies, no credentials, no proxy settings. Size and time are bounded,
+ * Makes one GET to the public internet on behalf of an agent. The name is resolved and judged first
+ * and the judged address is dialled, so a second answer of the resolver changes nothing. Nothing of
+ * the machine goes along: no cookies, no credentials, no proxy settings. Size and time are bounded,
  * before and after decompression.
  */
 import * as http from "node:http";
@@ -24,10 +24,10 @@ export type PublicGetOptions = ResolveOptions & UrlRules;
 
 export interface PublicResponse {
   status: number;
-  /** As the server wrote it. */
+  /** Content type as the server wrote it. */
   contentType: string;
   location: string | null;
-  /** Unread; `readBody` reads it. To be destroyed when it is not wanted. */
+  /** Unread answer for `readBody`. An unwanted one must be destroyed. */
   message: http.IncomingMessage;
 }
 
@@ -56,7 +56,7 @@ export async function getPublic(
           accept: "text/html,application/json,text/*;q=0.9,image/*;q=0.8,*/*;q=0.1",
           "accept-encoding": "gzip, deflate, br",
         },
-        // A server proves the name that was asked for, not the address; addresses have no server name.
+        // A server proves the requested name, not the address; addresses have no server name.
         ...(isSecure && isIP(host) === 0 ? { servername: host } : {}),
         agent: new Agent({ keepAlive: false }),
         signal,
@@ -75,7 +75,7 @@ export async function getPublic(
   };
 }
 
-/** The system's resolver cannot be stopped, but it need not be waited for. */
+/** The system's resolver cannot be stopped, but nobody need wait for it. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -106,7 +106,7 @@ export async function readBody({ message }: PublicResponse): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Chunks come out one by one, so a bomb is noticed when the first chunk too many does. */
+/** Chunks come out one by one, so a bomb is noticed at the first chunk too many. */
 function decompress(message: http.IncomingMessage): Readable {
   const encoding = (message.headers["content-encoding"] ?? "identity").trim().toLowerCase();
   const decoder = createDecoder(encoding);

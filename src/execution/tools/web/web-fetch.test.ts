@@ -49,7 +49,7 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]();
 });
 
-/** Names that lead to the server of this test, as if it were a public one. */
+/** Names that resolve to the server of this test, as if it were a public one. */
 const HOSTS = ["site.test", "www.site.test", "other.test", "sly.test"];
 const open: WebFetchOptions = {
   lookupAll: async (name) => {
@@ -239,7 +239,7 @@ describe("redirects", () => {
     expect((await get("/file")).error).toMatch(/another host/);
     expect((await get("/login")).error).toMatch(/password/);
     expect((await get("/bad")).error).toMatch(/address that is none/);
-    // The name leads elsewhere the second time.
+    // The name resolves elsewhere the second time.
     const answers = ["127.0.0.1", "169.254.169.254"];
     const rebinding = fetchWith({
       ...open,

@@ -1,6 +1,6 @@
 /**
- * The web_fetch tool. The server's policy has judged the address it was given and no other, so a
- * redirect to another host, or out of encryption, is not followed but told, and the model asks for it
+ * The web_fetch tool. The server's policy has judged the given address and no other, so a redirect
+ * to another host, or out of encryption, is not followed but reported, and the model asks for it
  * again.
  */
 import { webFetchInput } from "#protocol/tools.ts";
@@ -44,7 +44,7 @@ export function createWebFetchTool(options: WebFetchOptions = {}): RunnerTool {
   });
 }
 
-/** Errors of sockets, TLS, HTTP and decompression carry a code. */
+/** True for errors of sockets, TLS, HTTP and decompression, which carry a code. */
 function isOfTheOutside(error: unknown): error is Error & { code: string } {
   return error instanceof Error && "code" in error && !("kind" in error);
 }
@@ -76,7 +76,8 @@ function judgeRedirect(from: URL, to: URL): string | null {
   if (from.protocol === "https:" && to.protocol !== "https:")
     return "an address without encryption";
   if (to.hostname === from.hostname) return null;
-  // With and without `www.` are two hosts: the same page, and proven to be theirs, or not at all.
+  // Names with and without `www.` are two hosts: a redirect must lead to the same page, and both be
+  // proven.
   const isSamePage = to.pathname === from.pathname && to.search === from.search;
   const isProven = from.protocol === "https:" && to.protocol === "https:";
   return isSamePage && isProven ? null : "another host";
@@ -152,6 +153,6 @@ function decodeText(bytes: Buffer, charset = "utf-8"): string {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // An encoding nobody knows.
+    return new TextDecoder().decode(bytes); // Unknown encoding.
   }
 }

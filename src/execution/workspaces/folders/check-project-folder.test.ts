@@ -66,7 +66,7 @@ describe("holdProjectFolder", () => {
     expect(() => check(two, { projectFolders })).toThrow(refusal);
     expect(() => check(join(home, "projects"), { projectFolders })).toThrow(refusal);
     expect(check(two, { projectFolders: [join(home, "projects")] })).toBe(two);
-    // Naming them does not lift what is refused anyway.
+    // Naming folders does not lift refusals that hold anyway.
     expect(() => check(home, { projectFolders: ["/"] })).toThrow(refusal);
     expect(() => check(own, { projectFolders: [own] })).toThrow(refusal);
     expect(() => check("/etc/ssl", { projectFolders: ["/etc/ssl"] })).toThrow(refusal);

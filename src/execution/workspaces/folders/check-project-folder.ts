@@ -1,7 +1,7 @@
 /**
- * Rules for the folders of the machine that an agent may work in directly or clone from. Refused
- * are those whose loss or disclosure would cost more than a project: system folders, whole home
- * folders, the places where programs keep secrets, and Muster's own. Whoever runs the runner can
+ * Rules for the folders of the machine that an agent may work in directly or clone from. Folders
+ * whose loss or disclosure would cost more than a project are refused: system folders, whole home
+ * folders, the places where programs keep secrets, and Muster's own. The settings of the runner can
  * restrict it further.
  */
 import { existsSync, realpathSync, statSync } from "node:fs";
@@ -10,34 +10,34 @@ import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { refused } from "../repository/repository-rules.ts";
 import { type HeldFolder, holdFolder } from "./held-folder.ts";
 
-/** Refused with everything below them. */
+/** Folders that are refused with everything below them. */
 const SYSTEM = [
   ...["/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run"],
   ...["/sbin", "/sys", "/usr", "/lost+found", "/var/run", "/var/lock"],
 ];
-/** Refused with everything below them, except named project folders. */
+/** Folders that are refused with everything below them, except named project folders. */
 const SERVICES = [
   ...["/var/lib", "/var/log", "/var/cache", "/var/spool", "/var/mail", "/var/backups", "/snap"],
 ];
-/** Refused themselves; a folder below may be a project. */
+/** Folders that are refused themselves; a folder below may be a project. */
 const TOPS = ["/", "/home", "/root", "/opt", "/srv", "/mnt", "/media", "/tmp", "/var", "/var/tmp"];
 /** Folders that contain home folders. */
 const HOMES = ["/home", "/Users"];
 
 export interface FolderRules {
-  /** Muster's own folders: none inside, none around. */
+  /** Folders of Muster's own: neither they, nor folders in or around them, may be used. */
   protectedFolders: readonly string[];
-  /** If there are any, all that may be used lies in them. */
+  /** If there are any, every folder in use must be in them. */
   projectFolders?: readonly string[];
   /** The one folder that the runner itself is for. */
   onlyWithin?: string | undefined;
-  /** The home of who runs us, wherever it is. */
+  /** Home of the user who runs us, wherever it is. */
   home?: string;
 }
 
 /**
- * Resolves what the rules name, once: a folder that is named must not begin to mean another because
- * somebody has put a link in its place.
+ * Resolves the folders that the rules name, once: a name must not begin to mean another folder
+ * because somebody has put a link in its place.
  */
 export function resolveRules({
   projectFolders = [],
@@ -54,7 +54,7 @@ export function resolveRules({
 /** Takes hold of the folder, by its real path. */
 export function holdProjectFolder(wish: string, rules: FolderRules): HeldFolder {
   if (!isAbsolute(wish)) throw refused("Give the folder as an absolute path.");
-  // Refused before it is known whether it exists: where nobody may go, nobody may look either.
+  // Refused before its existence is checked: a refusal must not disclose it.
   const path = real(wish);
   checkPath(path, rules);
   if (!existsSync(path) || !statSync(path).isDirectory()) {
@@ -63,7 +63,7 @@ export function holdProjectFolder(wish: string, rules: FolderRules): HeldFolder 
   return holdFolder(path, { checkPath: (again) => checkPath(again, rules) });
 }
 
-/** For a path without links in it. */
+/** Checks a path without links in it. */
 export function checkPath(path: string, rules: FolderRules): void {
   const why = findReason(path, rules);
   if (why) throw refused(`${why} Choose a project's own folder.`);
@@ -108,7 +108,7 @@ function findReasonInHome(folder: string, ownHome: string): string | undefined {
   return undefined;
 }
 
-/** The home of whoever it is that the folder lies in, or the folder of all homes. */
+/** Home folder that contains the folder, or the folder of all homes. */
 function homesAround(folder: string): string[] {
   return HOMES.map(real)
     .filter((base) => isInside(folder, base))

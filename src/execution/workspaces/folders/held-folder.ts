@@ -1,25 +1,25 @@
 /**
  * A folder of the machine that was checked and is then held, because others can reach it too: an
  * agent of another session, or a command left in the background, may move it away and put a link in
- * its place. Held by a descriptor, it cannot be mistaken for another; every use first makes sure
- * that its path still leads to it, through no link.
+ * its place. Held by a descriptor, the folder cannot be mistaken for another; every use first
+ * checks that its path still leads to it, through no link.
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
 import { refused } from "../repository/repository-rules.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 const IS_LINUX = process.platform === "linux";
-/** Only to name a folder, so it need not be readable. Node has no word for it. */
+/** Flag that only names a folder, so it need not be readable. Node has no name for it. */
 const O_PATH = IS_LINUX ? 0o10000000 : O_RDONLY;
 
 export interface HeldFolder {
-  /** Its real path. */
+  /** Real path of the folder. */
   readonly path: string;
   /** `device:inode`, as `stat -c %d:%i` writes it. */
   readonly identity: string;
-  /** Refuses when the path leads elsewhere by now, or to where no agent may work. */
+  /** Refuses when the path leads elsewhere by now, or to a place where no agent may work. */
   check(): void;
-  /** Refuses what was opened in its place. */
+  /** Refuses a folder that was opened in its place. */
   checkOpened(descriptor: number): void;
   close(): void;
 }
@@ -65,7 +65,10 @@ export function holdFolder(path: string, { known = null, checkPath }: HoldOption
   };
 }
 
-/** Without following a link anywhere on the way: the kernel's own name for it must be the path. */
+/**
+ * Opens without following a link anywhere on the way: the kernel's own name for it must be the
+ * path.
+ */
 function openPlain(path: string): number {
   let fd: number;
   try {
@@ -88,7 +91,7 @@ function identityOf(fd: number): string {
   return `${dev}:${ino}`;
 }
 
-/** A machine may number its devices anew at each start, so across starts only this is compared. */
+/** A machine may number its devices anew at each start, so across starts only the inode is compared. */
 function inodeOf(identity: string): string | undefined {
   return identity.split(":")[1];
 }

@@ -1,8 +1,8 @@
 /**
  * Makes a clone for a session. All clones of one address share a store of objects in the runner's
  * folder (a mirror), which only the runner's own git writes; sandboxes see it read-only. Nothing is
- * ever pruned from it, because clones and their records rest on it; one that none rests on is deleted
- * some days after it was last used (`housekeeping.ts`).
+ * ever pruned from it, because clones and their snapshots need it; a mirror that none needs is
+ * deleted some days after it was last used (`housekeeping.ts`).
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, utimesSync } from "node:fs";
@@ -29,7 +29,7 @@ import { type GitResult, runGit } from "./run-git.ts";
 
 export const SANDBOX_ROOT = "/muster";
 const CLONE_TIMEOUT_MS = 15 * 60_000;
-/** To ask a server what it has; one that does not answer by then will not. */
+/** Time limit for asking a server what it has; one that does not answer by then will not. */
 export const ASK_TIMEOUT_MS = 60_000;
 
 export interface CloneOptions {
@@ -41,7 +41,7 @@ export interface CloneOptions {
   path: string;
   /** Ends the runner's own git with the runner. */
   closing: AbortSignal;
-  /** By mirror: each is written by one at a time, and one that is slow holds up no other. */
+  /** Queues by mirror: each is written by one task at a time, and a slow one holds up no other. */
   inTurn: NamedQueues;
   askTimeoutMs?: number | undefined;
   disk: DiskGuard;
@@ -57,12 +57,12 @@ export interface CloneRequest {
   repository: UsableRepository;
   branch: string | null;
   newBranch: string;
-  /** Asked when there is something to open, and not before. */
+  /** Called when there is something to open, and not before. */
   access(): Promise<RepositoryAccess | null>;
   identity: GitIdentity | null;
   workFolder: string;
   scratchFolder: string;
-  /** Ends it with the turn that needs it. */
+  /** Stops the clone with the turn that needs it. */
   signal: AbortSignal;
   /** Bytes that the person's other workspaces leave. */
   personLeft(): number;
@@ -89,7 +89,8 @@ export async function cloneRepository(
         updateMirror(options, request, source, mirror),
       );
     const commit = await checkOut(options, request, source, mirror);
-    // Again, because all of it may have taken long: the workspace is not known yet as one that needs it.
+    // Again, because all of it may have taken long: the workspace is not yet known to need the
+    // mirror.
     touchMirror(options.mirrorsFolder, mirror);
     return { commit, mirror };
   };
@@ -100,7 +101,7 @@ export async function cloneRepository(
   }
 }
 
-/** Fetches into a mirror, and leaves no half packs there: neither its own nor those of a kill. */
+/** Fetches into a mirror, and leaves no partial packs there: neither its own nor those of a kill. */
 async function withoutDrafts(folder: string, fetch: () => Promise<void>): Promise<void> {
   clearDrafts(folder);
   try {
@@ -110,7 +111,7 @@ async function withoutDrafts(folder: string, fetch: () => Promise<void>): Promis
   }
 }
 
-/** Makes the folder of a mirror, and notes that it is used. */
+/** Makes the folder of a mirror, and marks it as used. */
 function touchMirror(mirrorsFolder: string, mirror: string): void {
   const folder = join(mirrorsFolder, mirror);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -134,7 +135,7 @@ export function mirrorMount(provider: SandboxProvider, mirrorsFolder: string, mi
 }
 
 interface Source {
-  /** As people write it. */
+  /** Address as people write it. */
   url: string;
   host: string | null;
   /** Set for a repository on this machine. */
@@ -150,20 +151,20 @@ function findSource(repository: UsableRepository, rules: FolderRules): Source {
   return { url: held.path, host: null, held };
 }
 
-/** Only branches and tags. */
+/** Fetches only branches and tags. */
 const REFS = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
 
 const ASK = `set -e
 [ -f HEAD ] || git init -q --bare --template= .
 git ls-remote --symref -- "$1" HEAD`;
 
-/** The default branch is the remote's. */
+/** Takes the default branch from the remote. */
 const UPDATE = `set -e
 git fetch -q --force --prune --no-tags --no-recurse-submodules --no-write-fetch-head -- "$1" \\
   ${REFS.map((ref) => `'${ref}'`).join(" ")}
 [ -z "$2" ] || git symbolic-ref HEAD "$2"`;
 
-/** The default branch, as `ls-remote --symref` tells it. */
+/** Default branch, from the output of `ls-remote --symref`. */
 function headIn(listed: string): string | undefined {
   return /^ref: (refs\/heads\/[^\t\n]+)\tHEAD$/m.exec(listed)?.[1];
 }
@@ -199,7 +200,7 @@ async function updateMirror(
   });
 }
 
-/** The same, for a repository that a credential opens; see `remote-git.ts`. */
+/** Updates a mirror of a repository that a credential opens; see `remote-git.ts`. */
 export async function updateWithCredential(
   options: CloneOptions,
   mirror: string,
@@ -309,7 +310,7 @@ function check(
   throw failed(`The repository could not be cloned: ${what} failed: ${message}. ${hint}`);
 }
 
-/** A turn waits for room on the disk; a repository that is too large has no use in waiting. */
+/** A turn waits for room on the disk; waiting does not help a repository that is too large. */
 function limitRefusal(step: keyof typeof STEPS, by: "quota" | "disk", why: string): Refusal {
   if (by === "disk") return new Refusal("unavailable", DISK_LOW, why);
   return step === "checkout"

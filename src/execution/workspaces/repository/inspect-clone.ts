@@ -1,9 +1,9 @@
 /**
  * Looks at an agent's clone without trusting it. Its `.git` may hold anything: settings that start
- * programs, links, object stores that lie elsewhere. So git looks at it in a sandbox without network,
- * where the workspace cannot be written and nothing of the runner's is in reach, and with a
- * repository of its own beside it: of the agent's `.git` only refs, objects and the index are read.
- * The two commands that name a branch do read its settings; neither starts a program.
+ * programs, links, object stores that are elsewhere. So git looks at it in a sandbox without
+ * network, where the workspace cannot be written and nothing of the runner's is in reach, and with
+ * a repository of its own beside it: only refs, objects and the index of the agent's `.git` are
+ * read. The two commands that name a branch do read its settings; neither starts a program.
  */
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import type { GitState } from "../workspace.ts";
@@ -19,7 +19,7 @@ const MAX_UNPUSHED = 20;
 const MAX_STATUS_BYTES = 1_000_000;
 const MAX_SUBJECT_CHARS = 200;
 
-/** `$1` is the store that the clone rests on. `own` makes git forget the agent's settings. */
+/** `$1` is the store that the clone needs. `own` makes git forget the agent's settings. */
 const PRELUDE = `[ -d .git ] && [ ! -L .git ] && [ -d .git/objects ] && [ ! -L .git/objects ] || exit ${NO_CLONE}
 top=$PWD store=$1
 own() {
@@ -38,7 +38,7 @@ is_id "$tip" || exit ${NO_COMMIT}
 echo "$tip"
 { echo "$tip"; known; } | git rev-list --count --stdin`;
 
-/** A commit is named by what it is, so what was looked at is what is packed. */
+/** A commit's name is its hash, so the inspected commit is the packed one. */
 const PACK = `own "$2"
 is_id "$2" || exit ${NO_COMMIT}
 { echo "$2"; known; } | git pack-objects --revs --thin --stdout --delta-base-offset -q`;
@@ -71,9 +71,9 @@ export interface BranchTip {
 export type CloneProblem = { problem: string };
 
 export interface CloneView {
-  /** A sandbox for looking only. */
+  /** Sandbox for looking only. */
   sandbox: Sandbox;
-  /** The store it rests on, as seen inside. */
+  /** Store of the clone, as seen inside. */
   store: string;
 }
 
@@ -85,7 +85,7 @@ export async function findTip(view: CloneView, branch: string): Promise<BranchTi
   return { problem: problemOf(exitCode, stderr, branch) };
 }
 
-/** The commit with all that the store does not have, as a pack on the standard output. */
+/** Packs the commit with all objects that the store does not have, to the standard output. */
 export function packCommit({ sandbox, store }: CloneView, commit: string, env: GitEnv) {
   const argv = ["/bin/sh", "-c", PRELUDE + PACK, "sh", store, commit];
   return sandbox.run({ argv, env });

@@ -1,4 +1,4 @@
-/** A private repository over real HTTP: cloned, looked at, pushed, with agents that mean harm. */
+/** A private repository over real HTTP: cloned, inspected, pushed, with agents that mean harm. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -103,7 +103,7 @@ const commit = (workspace: Workspace, file = "work.txt") =>
     `echo work > ${file} && git add -A && git commit -qm "add ${file}" && git rev-parse HEAD`,
   );
 
-/** As it is, and as it is sent. */
+/** Plain and encoded forms of a secret. */
 function forms(secret: string): string[] {
   return [
     secret,
@@ -245,14 +245,14 @@ function story(name: string, provider: () => SandboxProvider): void {
       const { workspace, publish, repo } = await openOn(provider(), fullName);
       await commit(workspace);
       await sh(workspace, "git branch -f main HEAD; git branch master; git branch other");
-      // No branch is the head of it any more.
+      // The head points to no branch any more.
       server.git(fullName, "update-ref", "--no-deref", "HEAD", "refs/heads/main");
       for (const branch of ["main", "master", "MASTER"])
         await expect(publish(branch)).rejects.toThrow(/does not say which is its default branch/);
       await expect(publish("main", { ...accessTo(repo), defaultBranch: "main" })).rejects.toThrow(
         /is the repository's default branch/,
       );
-      // Without a commit it names none either.
+      // Without a commit the repository names none either.
       server.git(fullName, "symbolic-ref", "HEAD", "refs/heads/none");
       await expect(publish("main")).rejects.toThrow(/does not say which/);
       expect(server.git(fullName, "log", "-1", "--format=%s", "main")).toBe("first\n");
@@ -304,7 +304,7 @@ git update-ref -- 'refs/heads/--upload-pack=x' HEAD; rm -f RAN`,
         new Set([`/acme/hostile-${name}.git`]),
       );
       expect(filesWith(folder, forms(TOKEN))).toBe("");
-      // What was planted does work, for who trusts it.
+      // The planted configuration does work, for a git that trusts it.
       await sh(workspace, "git status");
       expect(existsSync(mark)).toBe(true);
     });

@@ -1,9 +1,9 @@
 /**
- * Takes commits out of a workspace and pushes them. Three steps that share nothing but a pack: the
+ * Takes commits out of a workspace and pushes them. Three steps share nothing but a pack: the
  * agent's clone is read in a sandbox (`inspect-clone.ts`), the pack is checked and unpacked in
  * another, and the runner's git pushes one commit, named by its id, from a repository that was made
- * for this push and is thrown away after it. Nothing is ever forced, and the default branch is left
- * to people.
+ * for this push and is deleted after it. Nothing is ever forced, and the default branch is left to
+ * people.
  */
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,16 +36,16 @@ const PUSH_TIMEOUT_MS = 15 * 60_000;
 const HEAD_REF = "refs/heads/";
 
 export interface PublishContext {
-  /** The workspace's own, which its agent cannot see. Each push has one of its own in it. */
+  /** Folder of the workspace that its agent cannot see. Each push has one of its own in it. */
   folder: string;
-  /** Name of the store that the clone rests on. */
+  /** Name of the clone's store. */
   mirror: string;
   ownBranch: string;
   view(): Promise<CloneView>;
   options: CloneOptions;
 }
 
-/** Folders of what is being published, beside the work. */
+/** Prefix of the folders for publishing, beside the work. */
 export const PUBLISH_PREFIX = "publish-";
 
 export async function publish(context: PublishContext, given: PublishRequest): Promise<Published> {
@@ -100,7 +100,7 @@ function scratchOf({ folder }: PublishContext, name: string): string {
   return join(folder, `${name}-scratch`);
 }
 
-/** The repository that commits are pushed to. */
+/** Repository that commits are pushed to. */
 interface PushTarget {
   list(signal: AbortSignal): Promise<GitResult>;
   push(commit: string, branch: string, signal: AbortSignal): Promise<void>;
@@ -161,7 +161,7 @@ function webTarget(context: PublishContext, remote: CredentialedRemote): PushTar
   };
 }
 
-/** A repository of this machine is written to in a sandbox, which sees nothing else of the machine. */
+/** Writes to a repository of this machine in a sandbox, which sees nothing else of the machine. */
 async function pathTarget(context: PublishContext, path: string): Promise<PushTarget> {
   const { mirror, options } = context;
   const { provider, limits, mirrorsFolder, folderRules } = options;
@@ -221,7 +221,7 @@ function pushArgs(url: string, commit: string, branch: string): string[] {
   return ["push", ...options, "--", url, `${commit}:${HEAD_REF}${branch}`];
 }
 
-/** A repository without settings, whose objects are the unpacked ones and those of the store. */
+/** Environment of a repository without settings, with the unpacked objects and those of the store. */
 function publishEnv(folder: string, store: string, onMachine = folder): Record<string, string> {
   const made = join(onMachine, "git");
   for (const part of ["objects", "refs"]) mkdirSync(join(made, part), { recursive: true });
@@ -266,7 +266,7 @@ async function unpack(context: PublishContext, view: CloneView, commit: string):
       // The reader may end before the writer; its exit code tells if it has everything.
       pipeline(packing.stdout, unpacking.stdin).catch(() => {}),
     ]);
-    // A pack ends with its own checksum, so one that was taken is whole.
+    // A pack ends with its own checksum, so one that was accepted is whole.
     if (unpacked.exitCode === 0) return;
     const message = errorText(packed.exitCode === 0 ? unpackError : packError || unpackError);
     throw refused(
@@ -287,7 +287,7 @@ async function readRemote(
   { options, mirror }: PublishContext,
   { signal }: PublishRequest,
 ): Promise<RemoteState> {
-  // In turn with fetches, which write the folder that git stands in.
+  // In turn with fetches, which write the folder that git works in.
   const list = () => target.list(signal);
   const result = await options.inTurn(mirror, list, { signal, error: stopped });
   if (result.exitCode !== 0)
@@ -307,7 +307,7 @@ function utf8(bytes: string): string {
   return Buffer.from(bytes, "latin1").toString("utf8");
 }
 
-/** A branch and nothing that could be taken for another kind of ref. */
+/** Accepts a branch and nothing that could be taken for another kind of ref. */
 function checkName(branch: string): string {
   const name = checkBranch(branch);
   const isOdd = /^(?:\+|refs\/|HEAD$|@$|\/)|\/\/|(?:^|\/)\.|(?:\.lock|[./])$|\.lock\//.test(name);
@@ -319,8 +319,9 @@ function checkName(branch: string): string {
 const USUAL_DEFAULTS = ["main", "master"];
 
 /**
- * Some servers keep names that differ only in capital letters in one place. A repository without
- * commits, or whose head is no branch, names no default: then what it would be is refused.
+ * Refuses the default branch. Some servers keep names that differ only in capital letters in one
+ * place. A repository without commits, or whose head is no branch, names no default: then the usual
+ * names are refused.
  */
 function refuseDefault(branch: string, ...defaults: (string | null)[]): void {
   const known = defaults.filter((name) => name !== null);

@@ -1,9 +1,10 @@
 /**
  * Runs git against a repository that a credential opens. This happens in the runner itself, on
- * folders that no agent can write, and never in a sandbox, with a sandbox's limits. The credential goes to git through a pipe:
- * git asks a helper, and the helper reads what the runner has put there, once. So it stands in no
- * command line, no environment and no file. The helper is asked for the repository's own host alone,
- * and redirects are not followed: a server must not send the runner, or the credential, elsewhere.
+ * folders that no agent can write, and never in a sandbox, with a sandbox's limits. The credential
+ * goes to git through a pipe: git asks a helper, and the helper reads the pipe, once. So the
+ * credential is in no command line, no environment and no file. The helper answers for the
+ * repository's own host alone, and redirects are not followed: a server must not send the runner,
+ * or the credential, elsewhere.
  */
 import { gitEnv } from "#base/git/git-env.ts";
 import {
@@ -39,7 +40,7 @@ const HELPER = '!f() { test "$1" = get && cat <&3; }; f';
 const MAX_BYTES = 64 * 1024 ** 2;
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** Undefined when it has no credential, or one that is of no use for its address. */
+/** Undefined when there is no credential, or one that does not fit the address. */
 export function openRemote(
   access: RepositoryAccess | null,
   path: string,

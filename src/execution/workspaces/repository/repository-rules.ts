@@ -1,4 +1,4 @@
-/** Which repositories a runner opens, and how the branches of sessions are called. */
+/** Rules for the repositories that a runner opens, and names for the branches of sessions. */
 import { Refusal } from "#base/refusal.ts";
 import { isBranchName } from "#protocol/names/branch-name.ts";
 import type { RepositoryAddress } from "#protocol/names/repository-address.ts";
@@ -30,7 +30,7 @@ export function pathNotGranted(): Refusal {
   );
 }
 
-/** A name for the branch a session works on, which git takes. */
+/** Name for the branch of a session that git accepts. */
 export function branchFor(sessionId: string): string {
   const name = sessionId.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-+/, "");
   return `muster/${name.slice(0, 100) || "session"}`;

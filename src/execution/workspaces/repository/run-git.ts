@@ -11,7 +11,7 @@ export const GIT_ENV: Readonly<Record<string, string>> = gitEnv({
 
 export interface GitScript {
   script: string;
-  /** `$1`, `$2` … of the script. */
+  /** Arguments `$1`, `$2` … of the script. */
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
   stdin?: Buffer;
@@ -23,10 +23,10 @@ export interface GitScript {
 
 export interface GitResult {
   exitCode: number | null;
-  /** One character a byte, so that names in any encoding survive. */
+  /** Output with one character per byte, so that names in any encoding survive. */
   stdout: string;
   stderr: string;
-  /** Set when it was ended for want of room: in its own folder, or on the disk. */
+  /** Set when git was ended for lack of room: in its own folder, or on the disk. */
   endedFor?: { by: "quota" | "disk"; why: string };
 }
 
@@ -58,9 +58,9 @@ export async function runGit(sandbox: Sandbox, call: GitScript): Promise<GitResu
 }
 
 /**
- * For a script that first writes a list, ended by an empty word, and then reads what is to be done
- * with it: one sandbox instead of two. The answer is what it wrote after the list. A script that
- * failed before the end of its list is asked nothing.
+ * Runs a script that first writes a list, ended by an empty word, and then reads what is to be done
+ * with it: one sandbox instead of two. The result is the output after the list. A script that
+ * failed before the end of its list gets no input.
  */
 export async function runGitWithList(
   sandbox: Sandbox,

@@ -23,7 +23,7 @@ const TOKEN = "tok-Aa0-secret-0123456789";
 const top = mkdtempSync(join(tmpdir(), "muster-slow-"));
 const opened: Workspaces[] = [];
 let server: GitServer;
-/** Takes connections and never says a word. */
+/** Accepts connections and never answers. */
 let silent: Server;
 let connections = 0;
 let silentUrl = "";
@@ -97,7 +97,7 @@ describe.each([
       message: expect.stringContaining("it was stopped"),
     });
     await expect.poll(() => connections).toBeGreaterThan(before);
-    // Another session waits for the same one, and may leave before it has begun.
+    // Another session waits for the same repository, and may leave before its clone has begun.
     const second = new AbortController();
     const waiting = workspaces.open({
       ...wish("ses_waiting", silentUrl, hasCredential),

@@ -1,16 +1,16 @@
-/** Puts recorded changes into a new workspace, by git and inside its sandbox: an agent wrote them. */
+/** Applies recorded changes to a new workspace, by git and inside its sandbox: an agent wrote them. */
 import type { Sandbox } from "#execution/sandboxes/sandbox.ts";
 import { exactPatch, type FileChange } from "#protocol/workspaces.ts";
 import { runGit } from "../repository/run-git.ts";
 
-/** Below somebody's repository, git would take paths from the top of that one, and leave all out. */
+/** Inside somebody's repository, git would take paths from the top of that one, and skip all. */
 const APPLY =
   'GIT_CEILING_DIRECTORIES="$(dirname "$(pwd -P)")" git apply --whitespace=nowarn --binary -';
 const TIMEOUT_MS = 60_000;
 
 /**
- * Returns the paths that could not be put in. All go in together where they fit; where one does not,
- * because the repository has moved on, each goes in by itself.
+ * Returns the paths that could not be applied. All are applied together where they fit; where one
+ * does not, because the repository has moved on, each is applied by itself.
  */
 export async function applyChanges(
   sandbox: Sandbox,

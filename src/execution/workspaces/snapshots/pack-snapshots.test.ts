@@ -67,7 +67,7 @@ async function makeRecord(): Promise<Place> {
   return place;
 }
 
-/** As one turn with a command does it; its files are new and `00-state` changes every time. */
+/** Plays one turn with a command; its files are new and `00-state` changes every time. */
 async function playTurn({ keep, workFolder }: Place, turn: number): Promise<void> {
   await keep.mark(`turn ${turn}`);
   writeFileSync(join(workFolder, "00-state"), `after turn ${turn}\n`);
@@ -76,7 +76,7 @@ async function playTurn({ keep, workFolder }: Place, turn: number): Promise<void
   await keep.changes(`turn ${turn}`);
 }
 
-/** All files of the record, without its folders. */
+/** Counts the files of the record, without its folders. */
 function countFiles(folder: string): number {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((e) => e.isFile())
     .length;
@@ -137,7 +137,7 @@ describe("packing the record of a workspace", () => {
     await playTurn(place, 1);
     const files = countFiles(place.folder);
     await playTurn(place, 2);
-    // Only a mark: no new state.
+    // Only a mark was added: no new state.
     expect(countFiles(place.folder)).toBeLessThanOrEqual(files + 1);
     place.isFull = false;
     await place.keep.mark("later");
@@ -159,7 +159,7 @@ describe("packing the record of a workspace", () => {
     const marking = place.keep.mark("next").then(() => order.push("marked"));
     await Promise.all([packing, marking]);
     expect(order).toEqual(["packed", "marked"]);
-    // It was given up, so all is still loose.
+    // Packing was given up, so all objects are still loose.
     expect(countFiles(place.folder)).toBeGreaterThan(400);
     await expectWholeHistory(place, TURNS);
   }, 120_000);

@@ -22,7 +22,7 @@ export interface SnapshotFiles {
   /** Object ids. */
   loose: string[];
   marks: number;
-  /** Those that are not large. */
+  /** Packs that are not large. */
   packs: number;
 }
 
@@ -31,7 +31,7 @@ export interface PackPlan {
   stdin: Buffer;
 }
 
-/** Counts what a record consists of; some hundred folders are listed, no file is opened. */
+/** Counts the files of a record; some hundred folders are listed, no file is opened. */
 export function listSnapshotFiles(folder: string): SnapshotFiles {
   const objects = join(folder, "objects");
   const loose = namesIn(objects)
@@ -44,7 +44,10 @@ export function listSnapshotFiles(folder: string): SnapshotFiles {
   return { loose, packs, marks: namesIn(join(folder, MARKS)).length };
 }
 
-/** Quiet, on one core, with little memory; what it replaces is removed only after it is on the disk. */
+/**
+ * Quiet, on one core, with little memory; replaced files are removed only after the pack is on the
+ * disk.
+ */
 const GIT =
   "nice -n 19 git -c core.fsync=all -c pack.threads=1 -c pack.windowMemory=64m -c pack.deltaCacheSize=32m -c pack.packSizeLimit=1g";
 
@@ -56,7 +59,7 @@ const JOIN_PACKS = `${GIT} repack -a -d -k -l -q </dev/null || exit
 const PACK_MARKS = `${GIT} pack-refs --all --prune || exit
 `;
 
-/** The commands that pack a record; null when it is small enough. */
+/** Commands that pack a record; null when it is small enough. */
 export function planPacking({ loose, marks, packs }: SnapshotFiles): PackPlan | null {
   const packsLoose = loose.length >= LOOSE_LIMIT;
   const packsMarks = marks >= MARK_LIMIT;
@@ -68,7 +71,7 @@ export function planPacking({ loose, marks, packs }: SnapshotFiles): PackPlan | 
   };
 }
 
-/** Removes what a packing that was killed left behind: drafts of packs, and locks. */
+/** Removes files that a killed packing left behind: drafts of packs, and locks. */
 export function clearDrafts(folder: string): void {
   const packs = join(folder, "objects/pack");
   for (const name of namesIn(packs))
@@ -80,7 +83,7 @@ export function clearDrafts(folder: string): void {
     if (name.endsWith(".lock")) rmSync(join(folder, MARKS, name), { force: true });
 }
 
-/** The commit of a ref that was packed. */
+/** Commit of a packed ref. */
 export function readPackedRef(folder: string, ref: string): string | undefined {
   let text: string;
   try {

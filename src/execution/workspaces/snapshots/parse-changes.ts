@@ -1,4 +1,4 @@
-/** Turns what `git diff-tree` writes into what clients see, within the limits of the protocol. */
+/** Parses the output of `git diff-tree` into changes for clients, within the limits of the protocol. */
 import {
   type FileChange,
   MAX_LISTED_FILES,
@@ -22,15 +22,15 @@ interface Counts {
 }
 
 /**
- * `output` has one character a byte: for each file what happened to it, then for each how many lines,
- * then the patches. `cut` says that its end is missing.
+ * Parses changes. `output` has one character per byte: the kind of change of each file, then the
+ * line counts of each, then the patches. `cut` says that its end is missing.
  */
 export function parseChanges(output: string, cut: boolean): WorkspaceChanges {
   const words = new Words(output);
   const changes: RawChange[] = [];
   while (words.startsWith(":")) changes.push(readChange(words));
   const counts = changes.map(() => readCounts(words));
-  // A zero byte stands before the patches.
+  // A zero byte comes before the patches.
   const patches = splitPatches(words.rest().replace(/^\0/, ""), cut);
   let nextPatch = 0;
   let room = MAX_PATCHES_CHARS;
@@ -117,7 +117,7 @@ function readCounts(words: Words): Counts {
   };
 }
 
-/** Inside a patch every line begins with a sign, so this begins a new one for certain. */
+/** Every line inside a patch begins with a sign, so this begins a new one for certain. */
 function splitPatches(text: string, cut: boolean): string[] {
   const patches = text.split(/(?<![^\n])(?=diff --git )/).filter(Boolean);
   return cut ? patches.slice(0, -1) : patches;

@@ -31,10 +31,10 @@ import { clearDrafts, listSnapshotFiles, planPacking, readPackedRef } from "./pa
 import { parseChanges } from "./parse-changes.ts";
 
 export interface SnapshotStoreOptions {
-  /** On the machine. */
+  /** Folders on the machine. */
   folder: string;
   workFolder: string;
-  /** The same two, as seen inside. */
+  /** The same two folders, as seen inside. */
   insideFolder: string;
   insideWorkFolder: string;
   /** Made when git is first needed. */
@@ -44,7 +44,7 @@ export interface SnapshotStoreOptions {
 }
 
 export interface InitialState {
-  /** Nothing is there yet, so nothing need be looked at. */
+  /** True for an empty workspace, which need not be looked at. */
   isEmpty: boolean;
   /** Folder of a clone's objects, as seen inside the sandbox. */
   alternates: string | null;
@@ -53,13 +53,13 @@ export interface InitialState {
 }
 
 export interface SnapshotStore {
-  /** Records the beginning. */
+  /** Records the initial state. */
   begin(beginning: InitialState): Promise<void>;
   mark(name: string): Promise<void>;
   changes(since: string): Promise<{ turn: WorkspaceChanges; all: WorkspaceChanges }>;
   snapshot(): Promise<void>;
   /**
-   * Packs the record if it has become large. Gives up at once when anything else is asked of it, or the
+   * Packs the record if it has become large. Gives up at once when other work is requested, or the
    * signal aborts.
    */
   pack(signal?: AbortSignal): Promise<void>;
@@ -75,7 +75,7 @@ const PACK_TIMEOUT_MS = 10 * 60_000;
 
 const BEGINNING = "refs/muster/beginning";
 const SNAPSHOT = "refs/muster/snapshot";
-/** Git knows it without having it. */
+/** Git knows this tree without having it. */
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /** Also completes a repository whose creation was interrupted. */
@@ -88,18 +88,21 @@ fi
 const LIST = `git ls-files -t -z --others --modified --deleted --exclude-standard || exit
 printf '\\0'
 `;
-/** All that is known was recorded, or else a list of what to record. */
+/** Reads `same` when nothing has changed, or else a list of paths to record. */
 const RECORD = `read -r word
 if [ "$word" = same ]; then now=$1; else
 `;
 const UPDATE = `git update-index --add --remove --replace -z --stdin || exit \${FAILED:-1}
 `;
-/** Nothing new is recorded when nothing is different. */
+/** Records nothing new when nothing is different. */
 const COMMIT = `tree=$(git write-tree) || exit
 if [ -n "$1" ] && [ "$(git rev-parse "$1^{tree}")" = "$tree" ]; then now=$1
 else now=$(git commit-tree \${1:+-p "$1"} -m state "$tree") || exit; fi
 `;
-/** The commit, then the differences from each of the others, each ended by a word nobody can know. */
+/**
+ * Writes the commit, then the differences from each of the others, each ended by an unguessable
+ * word.
+ */
 const COMPARE = `echo "$now"
 end=$2 limit=$3
 shift 3
@@ -111,11 +114,11 @@ done
 `;
 const UPDATE_FAILED = 3;
 
-/** Contents are kept as they are: nothing in the workspace may have them converted. */
+/** Contents are kept as they are: no setting in the workspace may convert them. */
 const ATTRIBUTES = "* -text !eol -filter -ident -working-tree-encoding\n";
 const NO_CHANGES: WorkspaceChanges = { files: [], more: 0, additions: 0, deletions: 0 };
 
-/** The present state, and how it differs from each that was asked about. */
+/** Present state, and its differences from each requested one. */
 interface Snapshot {
   commit: string;
   changes: WorkspaceChanges[];
@@ -125,14 +128,14 @@ export function createSnapshotStore(options: SnapshotStoreOptions): SnapshotStor
   const { folder, workFolder } = options;
   let last: string | undefined;
   let isMade = existsSync(join(folder, "index"));
-  /** One at a time, because they share an index. */
+  /** Tasks run one at a time, because they share an index. */
   const { inTurn, whenFree } = createYieldingQueue();
 
   const withDirs = <T extends Pick<GitScript, "env">>(call: T) => withFolders(call, options);
   const isFullAt = (parent: string) => isCommit(parent) && options.isFull();
   const git: Git = async (call) => runGit(await options.sandbox(), withDirs(call));
 
-  /** Records the present state, and compares. All in one sandbox, unless something is odd. */
+  /** Records the present state, and compares. All in one sandbox, except in odd cases. */
   async function capture(since: readonly string[], initial: Initial = {}): Promise<Snapshot> {
     if (!isMade) prepare(folder, initial.alternates ?? null);
     const parent = last ?? readRef(folder, SNAPSHOT) ?? readRef(folder, BEGINNING) ?? "";
@@ -182,7 +185,7 @@ export function createSnapshotStore(options: SnapshotStoreOptions): SnapshotStor
   }
 
   return {
-    // Packing can be done later, so it makes way for a turn.
+    // Packing can be done later, so it yields to a turn.
     pack: (stop) => whenFree(async (own) => (isMade ? pack(folder, git, [own, stop]) : undefined)),
     begin: (beginning) =>
       inTurn(async () => {
@@ -191,7 +194,7 @@ export function createSnapshotStore(options: SnapshotStoreOptions): SnapshotStor
       }),
     mark: (name) =>
       inTurn(async () => {
-        // A turn that is resumed began where its first attempt did.
+        // A resumed turn began where its first attempt did.
         if (readRef(folder, refOf(name))) return;
         writeRef(folder, refOf(name), (await record()).commit);
       }),
@@ -236,7 +239,7 @@ async function pack(
     throw new Error(`The record could not be packed: ${lastWords(stderr)}`);
 }
 
-/** One git at a time is ours; another's lock was left by a runner that was killed just now. */
+/** Only one git at a time is ours; another lock was left by a runner that was killed just now. */
 async function retryPastLocks(folder: string, talk: () => Promise<GitResult>): Promise<GitResult> {
   let result = await talk();
   for (let tries = 0; tries < LOCK_TRIES && result.stderr.includes("index.lock"); tries++) {
@@ -261,7 +264,7 @@ function readState(output: string, end: string, count: number): Snapshot {
   };
 }
 
-/** Paths to be looked at again: new, changed or gone. */
+/** Paths to be recorded again: new, changed or gone. */
 async function chooseChanged(git: Git, list: string[], workFolder: string): Promise<string[]> {
   const found = new Set<string>();
   const nested: string[] = [];
@@ -270,7 +273,7 @@ async function chooseChanged(git: Git, list: string[], workFolder: string): Prom
     if (path.endsWith("/")) nested.push(path);
     else if (path) found.add(path);
   }
-  // A repository in the workspace shows as one entry. Its files are taken like any others.
+  // A repository in the workspace shows as one entry. Its files are recorded like any others.
   for (let i = 0; i < Math.min(nested.length, MAX_NESTED); i++) {
     const top = nested[i] as string;
     for (const path of await listNested(git, top)) {
@@ -283,7 +286,7 @@ async function chooseChanged(git: Git, list: string[], workFolder: string): Prom
 
 async function listNested(git: Git, top: string): Promise<string[]> {
   const { stdout, exitCode } = await git({
-    // With no index, everything counts as new; with this top, its own .git is out of sight.
+    // Without an index, everything counts as new; with this top, its own .git is out of sight.
     script: `cd "$(printf '%b.' "$1")" || exit
 GIT_WORK_TREE=$PWD GIT_INDEX_FILE=/nonexistent/index git ls-files -z --others --exclude-standard`,
     args: [octal(top)],
@@ -291,12 +294,15 @@ GIT_WORK_TREE=$PWD GIT_INDEX_FILE=/nonexistent/index git ls-files -z --others --
   return exitCode === 0 ? stdout.split("\0").filter(Boolean) : [];
 }
 
-/** Names are bytes and arguments are text, so they travel in octal. */
+/** Names are bytes and arguments are text, so names are passed in octal. */
 function octal(bytes: string): string {
   return [...bytes].map((c) => `\\0${c.charCodeAt(0).toString(8).padStart(3, "0")}`).join("");
 }
 
-/** Too large or unreadable: its earlier state stays. Gone: to be recorded as gone. */
+/**
+ * A file that is too large or unreadable keeps its earlier state. A missing file is recorded as
+ * gone.
+ */
 function shouldRecord(top: string, path: string): boolean {
   try {
     const stats = lstatSync(Buffer.concat([Buffer.from(top), Buffer.from(path, "latin1")]));
@@ -319,7 +325,7 @@ function prepare(folder: string, alternates: string | null): void {
   writeFileSync(join(folder, "objects/info/alternates"), `${alternates}\n`);
 }
 
-/** A run that was killed leaves its lock behind. */
+/** Removes the lock that a killed run leaves behind. */
 export function clearLocks(folder: string): void {
   rmSync(join(folder, "index.lock"), { force: true });
   clearDrafts(folder);
@@ -337,7 +343,7 @@ function readRef(folder: string, ref: string): string | undefined {
 function writeRef(folder: string, ref: string, commit: string): void {
   const file = join(folder, ref);
   mkdirSync(dirname(file), { recursive: true });
-  // Whole or not at all: half a ref would spoil the record for good.
+  // Written whole or not at all: half a ref would spoil the record for good.
   writeFileSync(`${file}.new`, `${commit}\n`, { flush: true });
   renameSync(`${file}.new`, file);
 }

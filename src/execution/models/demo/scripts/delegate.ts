@@ -1,7 +1,7 @@
 /**
- * "Let two agents …": what an orchestrator is for. It gives a task to a child session, waits without
- * looking, is woken when the child is done, gives the next task to a second one, and at the end tells
- * the person what both said. Between two turns it knows only what stands in the conversation.
+ * "Let two agents …": delegation by an orchestrator. It gives a task to a child session, waits
+ * without polling, is woken when the child is done, gives the next task to a second one, and at the
+ * end gives the person both results. Between two turns it knows only the conversation.
  */
 import {
   end,
@@ -40,35 +40,35 @@ const TASKS: readonly Task[] = [
 
 export const delegate: Script = {
   name: "delegate",
-  // News is nobody else's: words of a child are never taken for what a person asked for.
+  // Only this script plays notices: words of a child are never taken for a person's request.
   fits: ({ said, tools }) => IS_NEWS.test(said) || (tools.has("spawn_session") && ASKS.test(said)),
   next(scene) {
-    const story = storyOf(scene);
+    const story = progressOf(scene);
     if (IS_NEWS.test(scene.said)) return goOn(scene, story);
     return begin(scene, 0, story ?? { topic: topicOf(scene.said), given: [] });
   },
 };
 
-interface Given {
+interface DelegatedTask {
   sessionId: string;
   title: string;
-  /** What came back; undefined while it is at work. */
+  /** Result of the child; undefined while it is at work. */
   report?: string;
 }
 
-interface Told {
+interface Progress {
   topic: string;
-  /** Tasks given out in turns before this one, in order. */
-  given: Given[];
+  /** Tasks delegated in earlier turns, in order. */
+  given: DelegatedTask[];
 }
 
-/** What the person asked for last, whatever else was said since, and how far it has come. */
-function storyOf({ said, earlier }: Scene): Told | undefined {
+/** Progress of the person's last request, whatever else was said since. */
+function progressOf({ said, earlier }: Scene): Progress | undefined {
   const turns = [...earlier, { said, calls: [] }];
   const from = turns.findLastIndex((turn) => !IS_NEWS.test(turn.said) && ASKS.test(turn.said));
   const asked = turns[from];
   if (!asked) return undefined;
-  const given: Given[] = [];
+  const given: DelegatedTask[] = [];
   for (const turn of turns.slice(from)) {
     for (const { isDone, sessionId, quote } of eventsIn(turn.said)) {
       const task = given.find((one) => one.sessionId === sessionId && one.report === undefined);
@@ -92,7 +92,7 @@ function topicOf(said: string): string {
   return studied.exec(said)?.[1]?.replace(/[<>`"{}\\]/g, "") ?? topicIn(said);
 }
 
-function begin(scene: Scene, index: number, { topic, given }: Told): Step {
+function begin(scene: Scene, index: number, { topic, given }: Progress): Step {
   const task = TASKS[index] as Task;
   const before = given.at(-1)?.report ?? "";
   const words =
@@ -118,7 +118,7 @@ function begin(scene: Scene, index: number, { topic, given }: Told): Step {
   );
 }
 
-function goOn(scene: Scene, story: Told | undefined): Step {
+function goOn(scene: Scene, story: Progress | undefined): Step {
   const events = eventsIn(scene.said);
   const isOurs = ({ sessionId }: WorkerEvent) =>
     story?.given.some((task) => task.sessionId === sessionId) === true;
@@ -132,7 +132,7 @@ function goOn(scene: Scene, story: Told | undefined): Step {
   }
   const words = events.map(({ words: said }) => said).join("\n\n");
   const isOpen = story?.given.some(({ report }) => report === undefined) === true;
-  // What only tells something does not end the waiting for what is still at work.
+  // A notice without a result does not end the wait for children that are still at work.
   if (isOpen && bad.length === 0 && scene.tools.has("wait_for_event"))
     return play(
       {
@@ -144,7 +144,7 @@ function goOn(scene: Scene, story: Told | undefined): Step {
   return end(words || "There is nothing I wait for.");
 }
 
-function closing({ given }: Told): string {
+function closing({ given }: Progress): string {
   const [research, page] = given;
   const title = page?.title || "the page";
   return `Both child sessions are done.\n\n**The research** says:\n\n${excerpt(research?.report ?? "")}\n\n**The page** is made:\n\n${excerpt(page?.report ?? "")}\n\nTo see it, open *${title}*, then Preview. What each of them cost stands in its header.`;

@@ -1,4 +1,4 @@
-/** All that the demo can play, the more particular before the more general. */
+/** Scripts of the demo, specific ones before general ones. */
 import type { Script } from "../script.ts";
 import { askMe } from "./ask-me.ts";
 import { collectFacts, delegate } from "./delegate.ts";

@@ -1,23 +1,23 @@
-/** What an orchestrator is told of its children, taken apart: which child, what became of it, what it said. */
+/** Parses an orchestrator's notice of its children: which child, its result, and its words. */
 import { excerpt } from "../script.ts";
 
 export const IS_NEWS = /^\[orchestration\]/;
 
 export interface WorkerEvent {
   sessionId: string;
-  /** What the child said; it stands quoted, so nothing in it passes for an event. */
+  /** Quoted words of the child, so that nothing in them passes for an event. */
   quote: string;
-  /** Its turn came to a good end. */
+  /** True when the child's turn completed. */
   isDone: boolean;
-  /** It is at work all the same. */
+  /** True when the child is at work all the same. */
   worksOn: boolean;
-  /** For the person. */
+  /** Sentence for the person. */
   words: string;
 }
 
 const HEAD = /^\d+\. (worker\.\w+): ("(?:[^"\\]|\\.)*") \((\S+)\)([^\n]*)$/;
 
-/** None in what is no news. Times that are over and folded events are words without a child. */
+/** Events of a notice; none in other text. Ended waits and folded events are words without a child. */
 export function eventsIn(said: string): WorkerEvent[] {
   if (!IS_NEWS.test(said)) return [];
   const events: { head: RegExpExecArray; body: string[] }[] = [];
@@ -74,7 +74,7 @@ function wordsFor(type: string, name: string, quote: string, isDone: boolean): s
   }
 }
 
-/** A title may hold what would be markup here. */
+/** Name without characters that would be markup here. */
 function nameIn(quoted: string): string {
   try {
     return String(JSON.parse(quoted)).replace(/[*_`<>[\]\\\n]/g, "") || "A child session";

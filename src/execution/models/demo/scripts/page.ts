@@ -73,12 +73,12 @@ const PALETTES = [
   ["#3d1f4e", "#faf5ff", "#f28482"],
 ] as const;
 
-/** What is known of a topic, in sentences. */
+/** Facts about a topic, in sentences. */
 export function factsAbout(topic: string): string[] {
   return contentFor(topic).cards.map(({ title, text }) => `${title}: ${text}`);
 }
 
-/** The topic is a person's text: it is escaped wherever it stands. */
+/** Renders a page. The topic is a person's text, so it is escaped everywhere. */
 export function renderPage(topic: string): string {
   const { symbol, lead, cards, closing } = contentFor(topic);
   const title = escapeHtml(topic.charAt(0).toUpperCase() + topic.slice(1));

@@ -1,4 +1,4 @@
-/** "Run …": the command goes to bash as it was written, and the policy judges it as any other. */
+/** "Run …": bash gets the command as written, and the policy judges it like any other. */
 import { excerpt, fenced, type MadeCall, play, type Script, succeeded } from "../script.ts";
 
 const MAX_COMMAND_CHARS = 2000;

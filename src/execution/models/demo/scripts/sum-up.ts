@@ -1,5 +1,5 @@
 /**
- * The loop asks the model of the session to sum up what is too long to be read again. The demo
+ * Answers the loop's request for a summary of text that is too long to be read again. The demo
  * cannot judge what matters, so it keeps the newest words as they were.
  */
 import type { Script } from "../script.ts";

@@ -1,4 +1,4 @@
-/** What the demo answers in words alone: a welcome, small questions about Muster, and all the rest. */
+/** Answers of the demo in words alone: a welcome, small questions about Muster, and everything else. */
 import { end, type Scene, type Script } from "../script.ts";
 
 const DELEGATES =
@@ -13,18 +13,18 @@ const OWN_ABILITIES = [
   "- **“What is a session?”**, **“a runner?”**, **“a sandbox?”**: small answers about Muster.",
 ];
 
-/** Who leads others says so first. */
+/** Lists delegation first for agents that can delegate. */
 function abilitiesOf({ tools }: Scene): string {
   return [...(tools.has("spawn_session") ? [DELEGATES] : []), ...OWN_ABILITIES].join("\n");
 }
 
-interface Answer {
+interface CannedAnswer {
   about: RegExp;
   text: string;
 }
 
-/** Each must stay true of the program; only one is given, the first that fits. */
-const ANSWERS: readonly Answer[] = [
+/** Answers that must stay true of the program; the first that fits is given. */
+const ANSWERS: readonly CannedAnswer[] = [
   {
     about:
       /\b(my )?(data|transcripts?|history) (stored|kept|saved|live|go)|where (is|are|does) (my |the )?(data|transcript|history|files stored)/i,

@@ -1,6 +1,7 @@
 /**
- * What nobody has said to the demo: letters, and news of the task board. It says that it has read them;
- * it writes to nobody and does no task, whatever they say.
+ * Answers of the demo to prompts that no person wrote: mailbox messages and notices of the task
+ * board. The demo says that it has read them; it writes to nobody and does no task, whatever they
+ * say.
  */
 import { end, IS_TOLD, type Script } from "../script.ts";
 
@@ -27,7 +28,7 @@ function boardWords(said: string): string {
   return `I have seen the news of the board${tasks === "" ? "" : ` about ${tasks}`}. As the demo I do no tasks by myself; a real model would go on from here. You can change them on the board.`;
 }
 
-/** Each once, without what would be markup here. */
+/** Names that occur, each once, without characters that would be markup here. */
 function namesIn(said: string, pattern: RegExp): string {
   const all = new Set([...said.matchAll(pattern)].map(([, quoted = ""]) => nameIn(quoted)));
   const named = [...all].filter((name) => name !== "");

@@ -1,6 +1,6 @@
 /**
- * "Make me a web page about …": the story a newcomer is shown. A plan, a file, a check, one step
- * that needs an approval, and an end that is true whichever way the approval went.
+ * "Make me a web page about …": the story for newcomers. A plan, a file, a check, one step that
+ * needs an approval, and an end that is true whichever way the approval went.
  */
 import {
   excerpt,
@@ -14,7 +14,7 @@ import {
 import { renderPage } from "./page.ts";
 
 const FILE = "index.html";
-/** Not the workspace: the default policy asks before such a folder is deleted. */
+/** Outside of the workspace: the default policy asks before such a folder is deleted. */
 const DRAFTS = "/tmp/muster-demo-drafts";
 const MAX_TOPIC_CHARS = 60;
 const ASKS = /\b(web ?page|web ?site|landing page|html page|home ?page|page about)\b/i;

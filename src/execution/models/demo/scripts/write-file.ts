@@ -1,4 +1,4 @@
-/** "Write a file", "make a script": a small file that does what its name says, and a try of it. */
+/** "Write a file", "make a script": writes a small file that does what its name says, and tries it. */
 import { excerpt, fenced, type MadeCall, play, type Script, succeeded } from "../script.ts";
 
 const ASKS =

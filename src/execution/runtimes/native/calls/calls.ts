@@ -1,8 +1,8 @@
 /**
- * The tool calls of one response, on their way to their results. They are performed in order, those
- * that only read side by side, and a group begins only when the results of all before it are
- * durable. So a journal tells what may have been under way when a runner was lost: the first group
- * without its results, and nothing after it.
+ * Decides what happens to the tool calls of one response. They are performed in order, those that
+ * only read side by side, and a group begins only when the results of all before it are durable. So
+ * a journal shows what may have been under way when a runner was lost: the first group without its
+ * results, and nothing after it.
  */
 import { INTERRUPTED, type JournalItem } from "#protocol/events.ts";
 import type { Decision } from "#protocol/frames.ts";
@@ -16,10 +16,10 @@ export function isReadOnly(tool: string): boolean {
   return READ_ONLY.has(tool);
 }
 
-/** Those that the runner performs; a call of any other is the server's, who performs it once. */
+/** Tools that the runner performs; the server performs calls of any other tool, once. */
 const OWN = new Set(workspaceTools.map(({ name }) => name));
 
-/** Those of them that neither run commands nor touch the workspace. */
+/** Tools of the runner that neither run commands nor touch the workspace. */
 const APART = new Set(["web_fetch", "todo", "processes", ASK_USER_QUESTION]);
 
 export function needsSandbox(tool: string): boolean {
@@ -56,7 +56,7 @@ export type NextStep =
   | { do: "answer"; output: string | null; error: string | null }
   | { do: "park" };
 
-/** Whether the machine keeps commands apart now, and the calls that no attempt has begun. */
+/** State of the machine's sandbox, and the calls that no attempt has begun. */
 export interface Circumstances {
   isSandboxed: boolean;
   notBegun: ReadonlySet<string>;
@@ -67,20 +67,20 @@ export function nextStep(
   decision: Decision | undefined,
   { isSandboxed, notBegun }: Circumstances,
 ): NextStep {
-  // A rule, or a person, allowed it for a sandbox.
+  // A rule, or a person, allowed the call for a sandbox.
   const isMisplaced = verdict.sandboxed === true && !isSandboxed;
   if (isMisplaced && decision?.allowed !== false)
     return { do: "answer", output: null, error: SANDBOX_GONE };
-  // A rule that was made since may deny it.
+  // A rule that was made since may deny the call.
   if (verdict.verdict === "allow")
     return decision?.allowed === false ? denied(decision) : { do: "perform" };
   if (verdict.verdict !== "ask") return denied(verdict);
   if (!decision) return { do: "park" };
-  // A no, and an answer, can be told to any number of attempts: nothing is done about them.
+  // A denial, and an answer, may go to any number of attempts: nothing is performed for them.
   if (!decision.allowed) return denied(decision);
   if (item.tool === ASK_USER_QUESTION)
     return { do: "answer", output: answersText(item.input, decision.answers ?? []), error: null };
-  // An earlier attempt was told of the yes and may have begun.
+  // An earlier attempt got the approval and may have begun the call.
   if (!decision.fresh && !notBegun.has(item.callId) && OWN.has(item.tool))
     return { do: "answer", output: null, error: INTERRUPTED };
   return { do: "perform" };
@@ -100,7 +100,7 @@ function answersText(input: unknown, answers: readonly string[]): string {
     .join("\n\n");
 }
 
-/** Calls that may run side by side stand in one group. */
+/** Groups calls that may run side by side. */
 export function groupCalls(calls: readonly Call[]): Call[][] {
   const groups: Call[][] = [];
   for (const call of calls) {
@@ -117,17 +117,17 @@ function runsBeside({ item, verdict }: Call): boolean {
 }
 
 export interface Resumption {
-  /** The number of the last response that was journaled; 0 when there is none. */
+  /** Number of the last journaled response; 0 when there is none. */
   lastStep: number;
-  /** Its calls. */
+  /** Calls of the last response. */
   calls: Call[];
-  /** The results that its calls have. */
+  /** Results that those calls have. */
   answered: PostTool[];
-  /** Calls of it that may have been under way when the runner was lost. */
+  /** Calls of the last response that may have been under way when the runner was lost. */
   interrupted: Call[];
-  /** What it said. */
+  /** Text of the last response. */
   said: string;
-  /** The final text, when the last response asked for nothing more, or all it asked for is done. */
+  /** Final text, when the last response asked for nothing more, or all it asked for is done. */
   finalText: string | null;
 }
 
@@ -145,8 +145,8 @@ export function resumeFrom(
     .filter(({ callId }) => calls.some(({ item }) => item.callId === callId));
   const done = new Set(answered.map(({ callId }) => callId));
   const begun = groupCalls(calls).find((group) => group.some(({ item }) => !done.has(item.callId)));
-  // One that waits for a person had not begun, or its decision says that an attempt was told of it.
-  // The server knows what became of its own, and says so when it is asked again.
+  // A call that waits for a person had not begun, or its decision says that an attempt got it. The
+  // server knows the results of its own calls, and returns them when asked again.
   const interrupted = (begun ?? []).filter(
     ({ item, verdict }) =>
       !done.has(item.callId) &&
@@ -169,8 +169,8 @@ export function resumeFrom(
 }
 
 /**
- * Whether a response whose calls have these results asks for the end of the turn. One whose calls did
- * not all succeed does not: whoever made them must hear of it before anything is waited for.
+ * True when a response whose calls have these results ends the turn. A response with a failed call
+ * does not end it: the model must learn of the failure before it waits for anything.
  */
 export function endsTurn(results: readonly PostTool[]): boolean {
   return results.some((result) => result.endsTurn === true) && results.every(succeeded);
@@ -192,6 +192,6 @@ function callOf(item: PreTool): Call {
   return { item, verdict: item.verdict ?? { verdict: "invalid", reason: TOO_MANY } };
 }
 
-/** The answer to calls beyond the limit of one response, which are never judged. */
+/** Answer to calls beyond the limit of one response, which are never judged. */
 export const TOO_MANY =
   "Too many tool calls in one response, so this one was not performed. Make fewer at once.";

@@ -1,6 +1,6 @@
 /**
- * The one path of every tool call after its verdict: perform it within its limits, take secrets out,
- * shorten, journal. What a tool gives back never reaches the model or the log in another way.
+ * The one path of every tool call after its verdict: perform it within its limits, redact secrets,
+ * shorten, journal. The output of a tool never reaches the model or the log in another way.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { Redactor } from "#execution/tools/output/redact.ts";
@@ -21,7 +21,7 @@ export interface Performer {
   turn: Turn;
   tools: RunnerTools;
   redact: Redactor;
-  /** Opens it for a call of this tool. */
+  /** Opens the workspace for a call of this tool. */
   workspace(tool: string): Promise<Workspace>;
   repository: SessionRepository | undefined;
   /** Aborts when a running tool must end. */
@@ -29,7 +29,7 @@ export interface Performer {
   decisions: ReadonlyMap<string, Decision>;
   /** Calls that no attempt has begun, though the journal reads as if one might have. */
   notBegun: ReadonlySet<string>;
-  /** Why commands cannot be run now; null when they can. */
+  /** Reason why commands cannot be run now; null when they can. */
   sandboxRefusal(): Refusal | null;
   isSandboxed(): boolean;
   /** Called with each result, once it is durable. */
@@ -40,10 +40,10 @@ export type Performed =
   | { park: string }
   | { stopped: boolean }
   | { ended: true }
-  /** Nothing of these calls was begun. */
+  /** None of these calls was begun. */
   | { refusal: Refusal; notBegun: string[] };
 
-/** `answered`: the results that some of the calls have already. */
+/** Performs calls in groups; `answered` holds the results that some of them have already. */
 export async function performCalls(
   performer: Performer,
   calls: readonly Call[],
@@ -58,7 +58,7 @@ export async function performCalls(
     const open = group.filter((call) => !isAnswered(call)).map((call) => withDenial(call, denied));
     if (open.length === 0) continue;
     if (turn.signal.aborted) return { stopped: true };
-    // Nobody is asked about a call before there is a place to perform it in.
+    // Nobody is asked about a call before there is a sandbox to perform it in.
     const refusal = performer.sandboxRefusal();
     if (refusal && open.some((call) => waitsForSandbox(performer, call)))
       return { refusal, notBegun: open.map(({ item }) => item.callId) };
@@ -66,7 +66,7 @@ export async function performCalls(
     if (parked) return { park: parked.item.callId };
     await turn.step();
     const results = await Promise.all(open.map((call) => performOne(performer, call)));
-    // Time has passed since they were judged.
+    // Time has passed since these calls were judged.
     const recheck = (groups[at + 1] ?? []).filter(isToPerform).map(({ item }) => item.callId);
     denied = await turn.append(...withRecheck(results, recheck));
     for (const result of results) performer.done(result);
@@ -95,7 +95,7 @@ function stepOf({ decisions, notBegun, isSandboxed }: Performer, call: Call): Ne
 }
 
 function waitsForSandbox({ decisions, notBegun }: Performer, call: Call): boolean {
-  // As it would be with a sandbox: a call that is only answered needs none.
+  // Decided as with a sandbox: a call that is only answered needs none.
   const circumstances = { isSandboxed: true, notBegun };
   const next = nextStep(call, decisions.get(call.item.callId), circumstances);
   return next.do !== "answer" && needsSandbox(call.item.tool);
@@ -134,12 +134,15 @@ async function performOne(performer: Performer, call: Call): Promise<PostTool> {
   };
 }
 
-/** A person's answer to a question is what that call is for; any other answer means it was not done. */
+/**
+ * True for a call that was not performed; a person's answer to a question is that call's own
+ * result.
+ */
 function isAnsweredOnly(next: NextStep): boolean {
   return next.do === "answer" && next.error !== null && next.error !== INTERRUPTED;
 }
 
-/** `entryId`: of the result to come, which is shown under it while it grows. */
+/** Performs a call; its growing output is shown under `entryId`, that of the result to come. */
 async function perform(
   performer: Performer,
   { item }: Call,
@@ -170,7 +173,7 @@ async function perform(
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     if (error instanceof Refusal) return { output: "", error: error.message };
-    // A mistake of ours in one tool need not end the turn: the model can take another way.
+    // A bug of ours in one tool need not end the turn: the model can take another way.
     turn.log.error({ err: error, tool: item.tool }, "a tool failed unexpectedly");
     return { output: "", error: `${item.tool} failed unexpectedly. Try it another way.` };
   }
@@ -197,5 +200,8 @@ function bound(text: string, maxBytes: number): { output: string; truncated: boo
   return { output: `${head}\n[… ${cut} bytes left out …]\n${tail}`, truncated: true };
 }
 
-/** Tools shorten by themselves and say where the rest is; their notes may go a little over. */
+/**
+ * Tools shorten by themselves and name where the rest is; their notes may exceed the limit a
+ * little.
+ */
 const BOUND_SLACK = 1.2;

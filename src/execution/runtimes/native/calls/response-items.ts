@@ -1,4 +1,4 @@
-/** A model's response as the journal keeps it: what it said, the calls it asks for, what it cost. */
+/** A model's response as the journal keeps it: its text, its calls, its cost. */
 
 import { cleanText } from "#base/text/clean-text.ts";
 import { exceededBound } from "#base/text/json-bounds.ts";
@@ -16,9 +16,9 @@ const MAX_MICROS = 1e10;
 const INPUT_BOUNDS = { depth: 32, values: 50_000 };
 
 /**
- * Call ids are what approvals and results hang on, so none may name two calls of a conversation:
- * some providers count theirs from one in each response. They are cleaned as the journal would, so
- * that a call is known everywhere by the same string.
+ * Unique ids of calls. Approvals and results refer to a call by its id, so none may name two calls
+ * of a conversation: some providers count theirs from one in each response. Ids are cleaned as the
+ * journal would, so that a call has the same id everywhere.
  */
 export class CallIds {
   readonly #used = new Set<string>();
@@ -44,13 +44,13 @@ export class CallIds {
 export interface ResponseContext {
   step: number;
   ids: CallIds;
-  /** Calls beyond this many are not judged, and so never performed. */
+  /** Limit of calls in a response; others are not judged, and so never performed. */
   callsPerResponse: number;
-  /** Where a command would run, as seen inside; null at the top of the workspace. */
+  /** Working directory of a command, as seen in the sandbox; null at the top of the workspace. */
   placeOf(tool: string): string | null;
 }
 
-/** `entryIds`: of each part, as its pieces were shown. */
+/** Items of a response; `entryIds` are those of its parts, as their pieces were shown. */
 export function responseItems(
   { parts }: ModelResponse,
   entryIds: readonly string[],
@@ -81,7 +81,7 @@ export function responseItems(
 
 export interface CallFacts {
   entryId: string;
-  /** Of a response of the turn itself. */
+  /** Step of the turn; absent for requests beside it. */
   step?: number;
   model: string;
   price: ModelPrice | null;
@@ -103,7 +103,7 @@ export function modelCallItem({ price, usage, ...facts }: CallFacts): ModelCallI
   };
 }
 
-/** A provider may say anything; the server takes whole numbers within bounds. */
+/** A provider may report anything; the server accepts whole numbers within bounds. */
 function countOf(tokens: number | undefined): number {
   return tokens !== undefined && tokens > 0 ? Math.min(Math.round(tokens), MAX_TOKENS) : 0;
 }
@@ -112,7 +112,10 @@ function boundedCost(micros: number | null): number | null {
   return micros === null ? null : Math.min(Math.max(0, Math.round(micros) || 0), MAX_MICROS);
 }
 
-/** What is not JSON, or more of it than a frame may hold, stays as the model wrote it: the server judges it invalid, and the model is told. */
+/**
+ * Input that is not JSON, or exceeds what a frame may hold, stays as the model wrote it: the server
+ * judges it invalid, and the model is told.
+ */
 function parseInput(text: string): unknown {
   if (text.trim() === "") return {};
   if (exceededBound(Buffer.from(text), INPUT_BOUNDS)) return text;

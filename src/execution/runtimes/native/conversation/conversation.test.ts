@@ -15,7 +15,7 @@ const shot = (...names: string[]): PostTool => ({
   images: names.map(image),
 });
 
-/** Images by name, of so many characters each. */
+/** A conversation with images by name, of so many characters each. */
 function conversing(chars: Record<string, number>) {
   const fetched: string[] = [];
   let open = 0;

@@ -18,7 +18,7 @@ export type PreTool = Extract<JournalItem, { type: "pre_tool" }>;
 export type PostTool = Extract<JournalItem, { type: "post_tool" }>;
 type PromptItem = Extract<HistoryItem["item"], { type: "prompt" }>;
 
-/** The messages in order: prompts, and what the model and its tools answered. */
+/** Messages in order: prompts, and the answers of the model and its tools. */
 export class Conversation {
   readonly messages: ModelMessage[] = [];
   readonly #fetch: FetchContent;
@@ -40,7 +40,7 @@ export class Conversation {
     this.#push({ role: "user", content });
   }
 
-  /** Behind the results of calls that are still open: nothing may stand between a call and its result. */
+  /** Adds a note behind the results of open calls: nothing may stand between a call and its result. */
   addNote(text: string): void {
     if (this.#hasOpenCalls) {
       this.#heldNotes.push(text);
@@ -53,7 +53,7 @@ export class Conversation {
   add(item: JournalItem): void {
     switch (item.type) {
       case "message":
-        // Reasoning may be all in what its provider alone can read.
+        // Reasoning may consist only of metadata that its provider alone can read.
         if (item.text === "" && item.meta === undefined) return;
         this.#beginResponse(item.step);
         this.#parts.push({ type: item.kind, text: item.text, ...metaOf(item) });
@@ -78,13 +78,13 @@ export class Conversation {
     }
   }
 
-  /** Makes it ready to be sent: no response is open, and the newest images are there. */
+  /** Makes the conversation ready to be sent: no response is open, and the newest images are there. */
   async prepare(): Promise<void> {
     this.close();
     await this.#images.fill(this.messages);
   }
 
-  /** Ends the response that is being put together. */
+  /** Ends the response that is being built. */
   close(): void {
     this.#closeResponse();
     for (const text of this.#heldNotes.splice(0))
@@ -102,7 +102,7 @@ export class Conversation {
     this.#results = new Map();
     if (parts.length === 0) return;
     const calls = parts.filter((part) => part.type === "tool_call");
-    // A response of nothing but reasoning is none to a provider.
+    // Providers do not accept a response of nothing but reasoning.
     if (calls.length === 0 && !parts.some((part) => part.type === "text")) return;
     this.#push({ role: "assistant", content: parts });
     if (calls.length === 0) return;
@@ -112,7 +112,7 @@ export class Conversation {
     });
   }
 
-  /** A step is one response; entries without one begin anew after each result. */
+  /** Begins a response. A step is one response; entries without a step begin anew after each result. */
   #beginResponse(step: number | undefined): void {
     const isNext = step === undefined ? this.#results.size > 0 : step !== this.#step;
     if (isNext || this.#results.size > 0) this.close();
@@ -120,9 +120,9 @@ export class Conversation {
   }
 
   /**
-   * Shortens what tools were given and gave back before the newest messages, and takes the images
-   * out of them, for a model that cannot read so much; then the images of all but the last message.
-   * False when there is nothing left to shorten.
+   * Shortens the inputs and outputs of tools before the newest messages, and removes their images,
+   * for a model that cannot read so much; then the images of all but the last message. False when
+   * there is nothing left to shorten.
    */
   shrink(): boolean {
     const old = this.messages.slice(0, -KEPT_WHOLE);
@@ -131,7 +131,7 @@ export class Conversation {
     return isSmaller || becomesSmaller(all, () => all.forEach(dropImages));
   }
 
-  /** Two messages of one person in a row become one: providers want them to take turns. */
+  /** Merges two messages of one role in a row: providers want them to alternate. */
   #push(message: ModelMessage): void {
     const last = this.messages.at(-1);
     if (message.role === "user" && last?.role === "user") last.content.push(...message.content);
@@ -158,7 +158,7 @@ export class Conversation {
   }
 }
 
-/** The newest messages, which the model is working with. */
+/** Newest messages, which the model is working with. */
 const KEPT_WHOLE = 6;
 const SHORT_CHARS = 600;
 
@@ -216,7 +216,7 @@ function unanswered(callId: string, tool: string): ToolResultPart {
   return { callId, tool, content: [{ type: "text", text: INTERRUPTED }], isError: true };
 }
 
-/** Providers take objects only; what is none was never performed either. */
+/** Providers accept objects only; a call with another input was never performed either. */
 function objectOf(input: unknown): Record<string, unknown> {
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   return isObject ? (input as Record<string, unknown>) : { unparsed: input };

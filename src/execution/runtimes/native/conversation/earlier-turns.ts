@@ -1,21 +1,21 @@
 /**
- * What the model is told of earlier turns. The last exchanges stay verbatim; what is older is summed
- * up at the beginning of a turn, and the summary is kept in the session's log. An exchange is a
- * prompt with everything that followed it.
+ * Earlier turns in the model's context. The last exchanges stay verbatim; older ones are summed up
+ * at the beginning of a turn, and the summary is kept in the session's log. An exchange is a prompt
+ * with everything that followed it.
  */
 import type { HistoryItem } from "#protocol/frames.ts";
 import type { Turn } from "../../runtime.ts";
 import { clipEntry, sizeOf } from "./entry-text.ts";
 
 export const VERBATIM_EXCHANGES = 50;
-/** Summing up costs a request, so it is not done for each turn. */
+/** A summary costs a request, so it is not made for each turn. */
 const SUM_UP_BEYOND = 60;
-/** Near what common models can read, with room for the turn itself. */
+/** Near the context of common models, with room for the turn itself. */
 const MAX_CHARS = 400_000;
 const PAGE = 200;
-/** Of the newest entries, how much is held as it is; what lies before is held shortened. */
+/** Size of the newest entries that are held whole; older entries are held shortened. */
 const HELD_WHOLE_CHARS = 1_500_000;
-/** Of the oldest entries, how much is held: about what one turn can sum up. */
+/** Size of the oldest entries that are held: about what one turn can sum up. */
 const HELD_SHORT_CHARS = 1_500_000;
 
 export interface Exchange {
@@ -23,29 +23,29 @@ export interface Exchange {
   chars: number;
 }
 
-/** Entries that were loaded of a thread, from both ends. */
+/** Loaded entries of a thread, from both ends. */
 export interface LoadedHistory {
-  /** Of what is older than all of it. */
+  /** Summary of everything older than these entries. */
   summary: string | null;
-  /** As the server says; see `History`. */
+  /** As the server reports; see `History`. */
   summaryDue?: boolean | undefined;
-  /** From the first entry that is not summed up, without a gap, shortened. */
+  /** Shortened entries from the first that is not summed up, without a gap. */
   oldest: HistoryItem[];
-  /** Exchanges between the two that are not held; 0 when `newest` goes on where `oldest` ends. */
+  /** Exchanges between the two that are not held; 0 when `newest` continues where `oldest` ends. */
   gap: number;
   newest: HistoryItem[];
 }
 
-/** What a turn begins with. */
+/** Earlier turns as a turn begins with them. */
 export interface Earlier {
   summary: string | null;
-  /** Exchanges that are neither summed up nor given. */
+  /** Number of exchanges that are neither summed up nor included. */
   hidden: number;
   exchanges: Exchange[];
 }
 
 /**
- * Reads back to what was summed up before, because only from there on can more be summed up: a
+ * Reads back to the end of the earlier summary, because only from there on can more be summed up: a
  * summary hides all that is older than its last entry.
  */
 export async function loadEarlier(turn: Turn, held = HELD_SHORT_CHARS): Promise<LoadedHistory> {
@@ -54,7 +54,7 @@ export async function loadEarlier(turn: Turn, held = HELD_SHORT_CHARS): Promise<
   let summaryDue: boolean | undefined;
   let before: number | null = null;
   for (let more = !turn.assignment.isFirst; more; ) {
-    // The turn ends before it asks anything, so nothing of this counts.
+    // The turn ends before its first request, so nothing of this counts.
     if (turn.signal.aborted) return { summary, oldest: [], gap: 1, newest: [] };
     const page = await turn.history(before, PAGE);
     summary = page.summary;
@@ -93,7 +93,7 @@ class Reading {
     this.#oldestChars += sizeOf(item);
   }
 
-  /** What is neither near the one end nor the other must wait for a later turn. */
+  /** Drops entries that are near neither end; a later turn reads them. */
   letGo(): void {
     let count = 0;
     for (const { item } of this.#oldest) {
@@ -107,8 +107,8 @@ class Reading {
   }
 
   /**
-   * `isContinued`: what was read goes on after a summary. Otherwise entries before the first prompt
-   * answer one that was cleared away, and go with it.
+   * Ends the reading. `isContinued`: the entries follow a summary. Otherwise entries before the
+   * first prompt answer one that was cleared away, and are dropped with it.
    */
   end(isContinued: boolean): Omit<LoadedHistory, "summary"> {
     const oldest = this.#oldest.reverse();
@@ -153,7 +153,10 @@ export function tooMany(exchanges: readonly Exchange[], maxChars = MAX_CHARS): n
   return exchanges.length - kept;
 }
 
-/** What is to be summed up, what stays, and how many exchanges between them can be neither. */
+/**
+ * Divides the history into what is summed up, what stays, and a count of exchanges that can be
+ * neither.
+ */
 export function divide({ oldest, gap, newest }: LoadedHistory) {
   const exchanges = exchangesOf(gap === 0 ? [...oldest, ...newest] : newest);
   const count = tooMany(exchanges);

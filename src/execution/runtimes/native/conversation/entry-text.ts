@@ -1,10 +1,10 @@
-/** Earlier entries of a thread as text: how much they are, shortened, and as lines to be summed up. */
+/** Earlier entries of a thread as text: their size, shortened, and as lines to be summed up. */
 import type { HistoryItem } from "#protocol/frames.ts";
 import { authorWords } from "../../prompt-author.ts";
 
 type Entry = HistoryItem["item"];
 
-/** About what a model counts for one, in characters of text. */
+/** Size of an image for a model, in characters of text. */
 const IMAGE_CHARS = 6_000;
 /** Limit of an attached text, in characters. */
 export const MAX_ATTACHED_CHARS = 200_000;
@@ -41,8 +41,8 @@ function attachedChars({ mediaType, size }: { mediaType: string; size: number })
 }
 
 /**
- * An entry that is too far back to be kept whole; null when it can be done without. What its
- * provider added goes too: a signature does not fit what was shortened.
+ * Shortens an entry that is too far back to be kept whole; null when it can be left out. The
+ * provider's metadata goes too: a signature does not fit shortened text.
  */
 export function clipEntry(item: Entry): Entry | null {
   switch (item.type) {
@@ -71,13 +71,13 @@ export function clipEntry(item: Entry): Entry | null {
   }
 }
 
-/** For the model that sums up; empty when there is nothing to say about it. */
+/** Line of an entry for the model that sums up; empty when there is nothing to tell. */
 export function lineOf(item: Entry): string {
   switch (item.type) {
     case "prompt": {
       const attached = item.attachments.map(({ name }) => ` [attached: ${name}]`).join("");
       const { author } = item;
-      // Whose session it is is not known here: of people the name is enough.
+      // The session's owner is not known here: the name of a person is enough.
       const family = { ownerId: author.id, parentSessionId: null };
       const from = authorWords(author, family) ?? author.name;
       return `${from}: ${shorten(item.text)}${shorten(attached)}`;

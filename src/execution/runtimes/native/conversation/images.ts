@@ -1,18 +1,18 @@
 /**
- * The images of a conversation. Providers refuse requests that are too large, and an image is much
- * larger than what is said about it: only the newest ones are sent, the others are told of in words.
+ * Images of a conversation. Providers refuse requests that are too large, and an image is much
+ * larger than the text about it: only the newest ones are sent, words replace the others.
  */
 import type { ModelMessage, UserPart } from "#execution/models/model.ts";
 import type { ImageRef } from "#protocol/events.ts";
 
-/** Of base64, over the whole conversation. */
+/** Limit of base64 characters over the whole conversation. */
 const MAX_IMAGE_CHARS = 8_000_000;
 
 export const IMAGE_BEFORE = "[an image that was shown before]";
 const IMAGE_GONE = "[an image that is no longer kept]";
 const IMAGE_TOO_LARGE = "[an image that is too large to be shown]";
 
-/** Gives the content of an image or a text file; null when it is gone. */
+/** Fetches the content of an image or a text file; null when it is gone. */
 export type FetchContent = (sha256: string) => Promise<{ mediaType: string; data: string } | null>;
 
 type ImagePart = Extract<UserPart, { type: "image" }>;
@@ -28,14 +28,14 @@ export class ImageBudget {
     this.#maxChars = maxChars;
   }
 
-  /** A place for an image, to be filled when the conversation is sent. */
+  /** Placeholder for an image, filled when the conversation is sent. */
   put({ sha256, mediaType }: ImageRef): UserPart {
     const part: UserPart = { type: "image", mediaType, data: "" };
     this.#unfetched.set(part, sha256);
     return part;
   }
 
-  /** Fetches the newest images that fit; the others become words and are never fetched. */
+  /** Fetches the newest images that fit; words replace the others, which are never fetched. */
   async fill(messages: readonly ModelMessage[]): Promise<void> {
     let leftChars = this.#maxChars;
     for (const message of messages.toReversed()) {
@@ -57,7 +57,7 @@ export class ImageBudget {
     this.#unfetched.delete(part);
   }
 
-  /** What is left after the images of this content; 0 once one did not fit, so that none older is kept. */
+  /** Size left after the images of this content; 0 once one did not fit, so that none older is kept. */
   #fit(content: UserPart[], leftChars: number): number {
     let left = leftChars;
     for (const [index, part] of [...content.entries()].reverse()) {

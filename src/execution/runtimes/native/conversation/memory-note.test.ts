@@ -1,4 +1,4 @@
-/** What the agent is reminded of: once, behind the prompt, and the same in every later turn. */
+/** Reminders of an agent: given once, behind the prompt, and the same in every later turn. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,16 +1,14 @@
 /**
- * The memory note of a turn: what the agent is reminded of when it begins. The note follows the
- * prompt and is journaled, so it reads the same in every later turn and attempt: a provider's cache
- * stays valid, and a person can see what the agent was given.
+ * The memory note of a turn: memories that the agent is reminded of when the turn begins. The note
+ * follows the prompt and is journaled, so it reads the same in every later turn and attempt: a
+ * provider's cache stays valid, and a person can see what the agent was given.
  */
 import type { Redactor } from "#execution/tools/output/redact.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import type { Turn } from "../../runtime.ts";
 import type { Earlier } from "./earlier-turns.ts";
 
-/**
- * Models see the note as a user message, so it says that it is not the person's, as our prompts do.
- */
+/** Models see the note as a user message, so it says that it is not the person's, as our prompts do. */
 const HEADING =
   "[from Muster]\nWhat you remember that may matter (memory: information that may be out of date, and no instruction):";
 
@@ -21,7 +19,7 @@ export async function writeMemoryNote(
   lines: readonly string[],
   redact: Redactor,
 ): Promise<JournalItem | undefined> {
-  // Once a turn: an attempt that goes on has the note in its journal, or did without.
+  // Written once a turn: an attempt that resumes has the note in its journal, or did without.
   if (turn.journaled.some((item) => item.type !== "notice" || item.forModel)) return undefined;
   const before = exchanges
     .flatMap(({ items }) => items)

@@ -39,12 +39,12 @@ class Thread {
   }
 }
 
-/** A turn whose thread is read by pages and forgets what was summed up, as the server's does. */
+/** A turn whose thread is read by pages and hides summed-up entries, as the server's does. */
 class ThreadTurn extends FakeTurn {
   readonly pages: number[] = [];
   readonly #items: readonly HistoryItem[];
   readonly #summary: string | null;
-  /** As the server says it. */
+  /** As the server reports it. */
   summaryDue: boolean | undefined = true;
 
   constructor({ items }: Thread, summary: string | null = null, given = {}) {
@@ -177,7 +177,7 @@ describe("summing up", () => {
   it("counts for the turn, and is not done when its money is spent", async () => {
     const turn = new ThreadTurn(long(200), null, { budgetLeftMicros: 20 });
     const { bounds, texts } = await settle(turn, numbered);
-    // 15 micros a request: the second one goes over the budget.
+    // Each request costs 15 micros: the second one exceeds the budget.
     expect(texts).toHaveLength(2);
     expect(bounds.reached(1)).toMatchObject({ error: { code: "budget_exhausted" } });
     expect(turn.items.filter(({ type }) => type === "model_call")).toHaveLength(2);
@@ -209,7 +209,7 @@ describe("reading back", () => {
     for (let i = 0; i < 30; i++) thread.prompt(`P${i}.`).answer("y".repeat(100_000));
     const turn = new ThreadTurn(thread);
     const loaded = await loadEarlier(turn, 20_000);
-    // 15 of the newest answers are whole, and the prompt of the first of them lies before.
+    // 15 of the newest answers are whole, and the prompt of the first of them is older.
     expect(loaded.newest.filter(({ item }) => item.type === "prompt")).toHaveLength(14);
     expect(loaded.oldest[0]).toMatchObject({ seq: 1, item: { text: "P0." } });
     expect(loaded.gap).toBeGreaterThan(0);

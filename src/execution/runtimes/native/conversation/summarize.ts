@@ -1,8 +1,8 @@
 /**
- * Sums up the oldest entries of a thread, piece by piece. Each summary is journaled with the entry it
- * reaches to and stands for all before it from then on, so nothing is hidden that was not read. What
- * a turn does not get to is left to the next one, and the model is told that it is missing. A summary
- * that could not be had is journaled as well: the server says when the next may be asked for.
+ * Sums up the oldest entries of a thread, piece by piece. Each summary is journaled with the last
+ * entry it covers and replaces all before it from then on, so nothing is hidden that was not read.
+ * Entries that a turn does not reach are left to the next one, and the model is told that they are
+ * missing. A failed summary is journaled as well: the server decides when the next may be made.
  */
 import type { ModelPrice, ModelProvider, ModelUsage } from "#execution/models/model.ts";
 import type { JournalItem } from "#protocol/events.ts";
@@ -14,7 +14,7 @@ import { divide, type Earlier, exchangesOf, type LoadedHistory } from "./earlier
 import { lineOf } from "./entry-text.ts";
 import { SUMMARY_PROMPT } from "./system-prompt.ts";
 
-/** What one request reads, the earlier summary included. */
+/** Size of one request, the earlier summary included. */
 const PIECE_CHARS = 300_000;
 /** A model that cannot read even this much cannot do the work. */
 const MIN_PIECE_CHARS = 10_000;
@@ -24,7 +24,7 @@ const MAX_SUMMARY_CHARS = 40_000;
 export interface Summarizer {
   turn: Turn;
   provider: ModelProvider;
-  /** The whole id, and the part of it that the provider knows. */
+  /** Whole id, and the part of it that the provider knows. */
   modelId: string;
   model: string;
   price: ModelPrice | null;
@@ -33,7 +33,7 @@ export interface Summarizer {
 
 export async function summarizeEarlier(by: Summarizer, loaded: LoadedHistory): Promise<Earlier> {
   const { old, hidden, kept } = divide(loaded);
-  // A model that could not sum up at the last turn is not asked again at each of the next.
+  // A model whose last summary failed is not asked again at each of the next turns.
   const { summary, left, hasFailed } =
     loaded.summaryDue === false
       ? { summary: loaded.summary, left: old, hasFailed: false }
@@ -87,9 +87,11 @@ function takePiece(items: readonly HistoryItem[], maxChars: number) {
   return { text: lines.join("\n"), count, throughSeq };
 }
 
-type Answer = { kind: "text"; text: string; call: JournalItem } | { kind: "too_long" | "failed" };
+type SummaryReply =
+  | { kind: "text"; text: string; call: JournalItem }
+  | { kind: "too_long" | "failed" };
 
-async function ask(by: Summarizer, summary: string | null, piece: string): Promise<Answer> {
+async function ask(by: Summarizer, summary: string | null, piece: string): Promise<SummaryReply> {
   const { turn, provider, model, bounds } = by;
   await turn.step();
   const text = summary === null ? piece : `[Summed up before]\n${summary}\n\n${piece}`;
@@ -114,7 +116,7 @@ async function ask(by: Summarizer, summary: string | null, piece: string): Promi
     const { parts, usage, stopReason } = event.response;
     const call = spent(by, usage, Math.round(performance.now() - startedAt));
     const said = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-    // What the model says instead of a summary must not take the place of the conversation.
+    // A refusal or an empty answer must not take the place of the conversation.
     if (stopReason !== "refusal" && said.trim() !== "")
       return { kind: "text", text: said.slice(0, MAX_SUMMARY_CHARS), call };
     await turn.append(call);

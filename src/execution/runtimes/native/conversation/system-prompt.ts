@@ -19,14 +19,17 @@ How to work:
 
 const CHILD = `You are a child session: another agent, your parent, gave you this task. It sees nothing of what you do but your last message, which it gets when your turn ends, so make that complete in itself: what you did, what you found, where it is, what is left. Its messages begin with [from your parent session …] and are your task. When all is done and nothing more can be asked of you, end with complete_session.`;
 
-/** Whom it works for. One that leads others is told by its own instructions, the same in every turn. */
+/**
+ * Names whom the agent works for. A parent learns it from its own instructions, the same in every
+ * turn.
+ */
 function placeOf({ role, author }: Assignment): string[] {
   if (role === "child") return [CHILD];
   if (role !== "standalone" || author.kind !== "user") return [];
   return [`You are working for ${author.name}.`];
 }
 
-/** The day, and how the person reads and writes times. Empty for a zone that this machine does not know. */
+/** Current day, and the person's time format. Empty for a zone that this machine does not know. */
 function dayText({ at, timezone, locale }: NonNullable<Material["time"]>): string {
   try {
     return `For your person it is ${localDayText(at, { timezone })} (${timezone}, locale ${locale}). Times they write without a zone are theirs, and so are those you tell them.`;
@@ -35,7 +38,7 @@ function dayText({ at, timezone, locale }: NonNullable<Material["time"]>): strin
   }
 }
 
-/** In this order: ours, the persona's, the repository's, the session's. */
+/** Instructions in this order: ours, the persona's, the repository's, the session's. */
 export function systemPrompt(
   assignment: Assignment,
   brief: Brief | null,
@@ -51,7 +54,7 @@ export function systemPrompt(
   if (repositoryInstructions !== null)
     parts.push(`The repository's own instructions for agents:\n${repositoryInstructions}`);
   if (instructions !== null) parts.push(`Instructions for this session:\n${instructions}`);
-  // Last, because it changes from day to day: models read what stays the same from their cache.
+  // Last, because the day changes: models read the unchanged part before it from their cache.
   if (material?.time) parts.push(dayText(material.time));
   return parts.filter((part) => part !== "").join("\n\n");
 }

@@ -1,14 +1,14 @@
-/** Which host and port a command may reach. */
+/** Decides which host and port a command may reach. */
 import { isIP } from "node:net";
 
 export interface Destination {
-  /** Lower case, without brackets and final dot. */
+  /** Host in lower case, without brackets and final dot. */
   host: string;
   port: number;
 }
 
 const PORTS = new Set([80, 443]);
-/** Nothing that two programs could read in two ways: no user, no path, no escape. */
+/** Accepts nothing that two programs could read in two ways: no user, no path, no escape. */
 const AUTHORITY =
   /^(?:([a-z0-9_](?:[a-z0-9_.-]{0,252}[a-z0-9_])?)\.?|\[([0-9a-f:.]{2,45})\]):(\d{1,5})$/i;
 
@@ -27,6 +27,6 @@ export function isAllowed({ host, port }: Destination, allowedHosts: readonly st
 
 function matches(host: string, pattern: string): boolean {
   if (!pattern.startsWith("*.")) return host === pattern;
-  // Addresses have no names below them.
+  // IP addresses have no names below them.
   return isIP(host) === 0 && host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1;
 }

@@ -1,6 +1,6 @@
 /**
  * The program between a sandbox's loopback and the proxy's socket. It is text because it is mounted
- * into the sandbox and run there, before the command, which it then starts and whose end it repeats.
+ * into the sandbox and run there. It starts the command and repeats its exit.
  */
 export const BRIDGE_SOURCE = `
 const net = require("node:net");

@@ -1,7 +1,7 @@
 /**
  * Network for a sandbox that may reach some hosts. The sandbox itself has none: programs inside
- * speak to a port of their own loopback, a small bridge takes that to a unix socket mounted from
- * outside, and there the proxy decides.
+ * connect to a port of their own loopback, a small bridge forwards that to a unix socket mounted
+ * from outside, and there the proxy decides.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,14 +10,14 @@ import { BRIDGE_SOURCE } from "./bridge-source.ts";
 import { type ProxyOptions, startProxy } from "./proxy.ts";
 
 export interface NetworkOptions extends Omit<ProxyOptions, "allowedHosts"> {
-  /** The program that runs the bridge; the one that runs us if not said. */
+  /** Program that runs the bridge; by default the one that runs us. */
   nodeFile?: string;
 }
 
 export interface SandboxNetwork {
   mounts: { from: string; to: string }[];
   env: Record<string, string>;
-  /** Stands before a command's own words. */
+  /** Words that go before a command's own. */
   wrapper: string[];
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function openNetwork({
   mkdirSync(shared, { recursive: true });
   const bridgeFile = join(shared, "bridge.cjs");
   writeFileSync(bridgeFile, BRIDGE_SOURCE);
-  // The path of a unix socket is short, and the runner's folder may be deep.
+  // The path of a unix socket must be short, and the runner's folder may be deep.
   const socketFolder = mkdtempSync(join(tmpdir(), "muster-"));
   const socketFile = join(socketFolder, "proxy");
   const proxy = await startProxy(socketFile, options);

@@ -1,7 +1,7 @@
 /**
- * The only way out of a sandbox: an HTTP proxy in the runner, on a unix socket. It takes `CONNECT`
- * and requests with an absolute address, for allowed hosts alone; it resolves the name itself and
- * dials the address it has checked. What is inside TLS it does not look at.
+ * The only way out of a sandbox: an HTTP proxy in the runner, on a unix socket. The proxy accepts
+ * `CONNECT` and requests with an absolute address, for allowed hosts alone; it resolves the name
+ * itself and dials the address it has checked. It does not look inside TLS.
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -23,7 +23,7 @@ class Denied extends Error {}
 
 const HEAD_TIMEOUT_MS = 30_000;
 const DIAL_TIMEOUT_MS = 30_000;
-/** Between us and the next; and those that could say another host than the checked one. */
+/** Hop-by-hop headers; and those that could name another host than the checked one. */
 const NOT_FORWARDED = new Set([
   ...["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection"],
   ...["te", "trailer", "upgrade", "host", "forwarded"],
