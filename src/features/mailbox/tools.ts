@@ -1,4 +1,7 @@
-/** Letters for agents. Who writes is known by the run; whom they reach follows from the server's rows. */
+/**
+ * Mailbox tools for agents. The run identifies the sender; the server's rows decide whom it
+ * reaches.
+ */
 import * as z from "zod";
 import type { Reader } from "#base/store/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
@@ -11,7 +14,9 @@ import { LOOP_CUT, type Sent, sendLetter } from "./sending/send-letter.ts";
 
 const done = (output: unknown): ToolResult => ({ output, error: null });
 
-/** Before anything is locked; whoever it is, they are looked at again afterwards. */
+/**
+ * Resolves the recipient before any lock is taken; the handler resolves it again under the locks.
+ */
 async function reached(reader: Reader, callerId: string, mail: NewLetter) {
   const session = await findSession(reader, callerId);
   if (!session) return [];
@@ -38,7 +43,7 @@ function nextOf({ recipient }: Sent, isQuestion: boolean): string {
 
 const mailboxSend = defineTool({
   name: "mailbox_send",
-  // To an orchestrator `send_message` is its message to a child, unless it has the shape of mail.
+  // For an orchestrator `send_message` writes to a child, unless the input has the shape of mail.
   aliases: ["send_message"],
   description:
     "Writes a letter: to a person (their name if it is unique, @user:name, or their id), to the session that leads you or to your person's agent (orchestrator), to another session by its id, or to another person's agent (@handle). To answer a letter give its id as replyToId and leave `to` out. A person reads it in their inbox; an agent reads it when it is free. Use it for what somebody should know or answer later: a finding for a session that works beside you, a result, a question (messageType question), something urgent (escalation). Write it complete in itself. It is not for your own answer, which you simply give, and not for giving work to child sessions.",
@@ -52,7 +57,7 @@ const mailboxSend = defineTool({
   },
 });
 
-/** The same under the names that are used for it elsewhere. */
+/** Converts a notification request into a new message. */
 export function mailOf({ to, toHandle, toUserId, toSessionId, ...rest }: EmitRequest): NewLetter {
   const handle = toHandle === undefined ? undefined : `@${toHandle.replace(/^@/, "")}`;
   return {

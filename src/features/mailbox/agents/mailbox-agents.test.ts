@@ -1,4 +1,4 @@
-/** Letters to and from agents on the real kernel, on both databases: who reaches whom, and when it is read. */
+/** Messages to and from agents on the real kernel, on both databases: permissions and delivery. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await made?.drop();
     });
 
-    /** A person whose orchestrator is at work and leads two children, whose turns have begun. */
+    /** A person with a busy orchestrator and two children whose turns have started. */
     async function crew(name: string) {
       const who = await office.person(name);
       const lead = idOf(who);
@@ -122,12 +122,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           content: "for you",
         });
       }
-      // The message to a child stays what it was, and stays its parent's.
+      // A parent's message to its child still works under the shared name.
       const told = await boss.tool("send_message", { sessionId: a, message: "go on" });
       expect(told).toMatchObject({ error: null, output: { sessionId: a } });
       const beside = await turnB.tool("send_message", { sessionId: a, message: "go on" });
       expect(beside.error).toMatch(/does not fit send_message/);
-      // What is wrong with mail is told of mail.
+      // Errors in mail input name the fields of mail.
       expect((await turnA.tool("send_message", { to: b, content: " " })).error).toMatch(/content/);
       await alone.end("ok");
     });
@@ -139,7 +139,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await office.letter(letterId)).toMatchObject({ to_name: "Una" });
       const own = await send(turnA, { to: "Ottilie Frey", content: "done" });
       expect(await office.letter(own.letterId)).toMatchObject({ to_user_id: who.userId });
-      // A child writes to its own person only, and learns of nobody else.
+      // A child writes only to its owner, and cannot find out who else exists.
       expect(await refused(turnA, { to: "Una", content: "hello" })).toBe("recipient_not_found");
       await office.person("Una");
       expect(await refused(boss, { to: "Una", content: "hello" })).toBe("recipient_ambiguous");
@@ -282,14 +282,14 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await office.prompt((await office.letter(letter.id)).prompt_id ?? "")).state).toBe(
         "collecting",
       );
-      // A followup flushes what was collected: both become one prompt.
+      // A follow-up flushes the collected prompts: both become one prompt.
       await office.say(who, lead, "and now");
       const { prompt_id } = await office.letter(letter.id);
       expect(await office.prompt(prompt_id ?? "")).toMatchObject({
         state: "queued",
         cause_key: expect.stringMatching(/^merge:/),
       });
-      // What joins now must not take the place of what was typed.
+      // A later message must not replace the text that was typed.
       const late = await office.send(who, { to: "orchestrator", content: "late" });
       expect((await office.letter(late.id)).prompt_id).not.toBe(prompt_id);
       expect((await check(turn)).letters.join()).not.toContain("written");
@@ -325,7 +325,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const answered = await office.at.turnOf(a);
       expect(answered.assignment.content).toContain("> 8080");
       expect(answered.assignment.content).toContain(`answers ${question.letterId}`);
-      // Not an answer to a question: it waits, and is told when somebody else wakes it.
+      // Not an answer to a question: the message waits until something else wakes the session.
       await woken.end("done");
       await office.sleep(who, b);
       await send(answered, { to: b, content: "thanks" });
@@ -350,7 +350,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await send(turnA, { to: "orchestrator", content: "more" });
       const second = await office.at.turnOf(lead);
       expect(second.assignment.content).toContain("> more");
-      // The wait is over: what becomes of a child it did not name is told.
+      // The wait is over: the end of a child that it did not name is delivered.
       await second.end("");
       expect((await office.at.row(lead))?.awaiting).toBe(0);
     });
@@ -396,7 +396,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         fate_reason: "recipient_ended",
       });
       expect(await refused(boss, { to: b, content: "?" })).toBe("recipient_ended");
-      // An orchestrator comes back, and has its letters then.
+      // An orchestrator comes back and gets its messages then.
       await boss.end("");
       await office.world.kernel.sessions.terminate(who, lead);
       const letter = await office.send(who, { to: "orchestrator", content: "are you there?" });
@@ -520,7 +520,7 @@ describe.skipIf(!postgresUrl)("with a server", () => {
   story("letters of agents, on PostgreSQL", createTestDatabase);
 });
 
-/** What waits is rows: another kernel goes on with it. */
+/** Pending messages are rows: another kernel continues with them. */
 function restart(title: string, database: () => Promise<TestDatabase>): void {
   describe(title, () => {
     it.each(["letter", "task"])(

@@ -1,7 +1,8 @@
 /**
- * Letters to the owners of sessions: a question, something to be allowed, a failure, an end. Each
- * session has at most one letter about how it stands; newer news takes the place of older. Only what
- * asks for something is unread. "Done" comes read, and is collected in a digest for those who want it.
+ * Messages to the owners of sessions: a question, an approval, a failure, a completion. Each
+ * session has at most one message about its state, which newer information replaces. Only messages
+ * that need action are unread. A completion arrives already read, and the digest collects it for
+ * those who want it.
  */
 import { quotesAny } from "#base/text/quoted-text.ts";
 import { type GateDecision, gateWords } from "#engine/gates/index.ts";
@@ -25,7 +26,7 @@ import { findGuest, GUEST_ASKS } from "./guest.ts";
 
 const MAX_SAID_CHARS = 600;
 
-/** A session that belongs to somebody, who hears of it. */
+/** Session with an owner, who is notified. */
 type Owned = SessionRow & { owner_id: string };
 
 const gateCause = (gateId: string) => `gate:${gateId}`;
@@ -55,7 +56,7 @@ export function tellGateOpened(work: Work, session: Owned, gate: GateRow): void 
   });
 }
 
-/** There is nothing left to answer: the letter says how it was decided, and is read. */
+/** Stores the decision in the message and marks it as read, since nothing is left to answer. */
 export function tellGateClosed(work: Work, session: Owned, gate: GateRow): void {
   withInbox(work, personOf(session), async () => {
     const row = await findByCause(work.tx, gateCause(gate.id));
@@ -73,16 +74,16 @@ function decisionOf({ state, decision }: GateRow): LetterDecision {
   return allowed ? "allowed" : "denied";
 }
 
-/** Whoever speaks to a session knows how it stands with it. */
+/** Marks the state message as read: an owner who prompts the session knows its state. */
 export async function ownerSpoke(work: Work, session: Owned): Promise<void> {
   const causeKey = standingCause(session.id);
   const last = await findByCause(work.tx, causeKey);
-  // Mostly there is none, and then the inbox is left alone.
+  // Usually there is none, and the inbox lock is not needed.
   if (last?.read_at === null)
     withInbox(work, personOf(session), () => readByCause(work, session, causeKey));
 }
 
-/** A failure that was made good, or whose session was put away, asks for nothing any more. */
+/** Marks a failure as read after a later turn succeeded or the session was archived or ended. */
 export async function settleFailure(work: Work, session: Owned): Promise<void> {
   const causeKey = standingCause(session.id);
   const last = await findByCause(work.tx, causeKey);
@@ -90,17 +91,16 @@ export async function settleFailure(work: Work, session: Owned): Promise<void> {
     withInbox(work, personOf(session), () => readByCause(work, session, causeKey));
 }
 
-/** More than a session has unread news; older ones have long been read. */
+/** More messages than a session can have unread; older ones were read long ago. */
 const MAX_NEWS = 500;
 
-/** Takes words that were removed from a session out of what the platform wrote about it. */
 const LETTER_IDS = /\bltr_[0-9a-z]+/g;
-/** A call writes one letter; what was read in another call may name a few more. */
+/** A call writes one message; text read in another call may name a few more. */
 const MAX_SENT = 50;
 
 /**
- * Blanks the letters that a session's agent wrote by a call whose words were removed: the call's
- * result names the letter, and the letter says what the call was given.
+ * Blanks messages that the session's agent wrote by a call whose content was redacted: the result
+ * of the call names the message, and the message repeats the input.
  */
 export async function redactSent(
   work: Work,
@@ -115,6 +115,7 @@ export async function redactSent(
   }
 }
 
+/** Removes redacted words of a session from the messages that the platform wrote about it. */
 export async function redactNews(
   work: Work,
   { id, title }: SessionRow,
@@ -125,7 +126,10 @@ export async function redactNews(
       await saveContent(work.tx, letter.id, `${title ?? id}\n\n[removed]`);
 }
 
-/** Asks for nothing: the letter comes read, in the place of the one before. */
+/**
+ * Writes a completion, which needs no action: the message is already read and replaces the previous
+ * one.
+ */
 export function tellCompleted(work: Work, session: Owned, said: string, thread: string): void {
   const content = withSaid(`${headOf(session)} is done.`, said);
   const news: News = { type: "notification", event: "session.completed", content };
@@ -146,12 +150,12 @@ export function tellCompleted(work: Work, session: Owned, said: string, thread: 
   });
 }
 
-/** A failure that its person has seen stays in the inbox as it is. */
+/** A failure that the owner has read stays in the inbox unchanged. */
 function mayReplace({ event_type, read_at }: LetterRow): boolean {
   return event_type === "session.completed" || read_at === null;
 }
 
-/** `promptId`: the prompt that can be sent again; null: there is none. */
+/** `promptId`: prompt that can be retried; null if there is none. */
 export function tellFailed(
   work: Work,
   session: Owned,
@@ -165,7 +169,7 @@ export function tellFailed(
   withInbox(work, personOf(session), async () => {
     const last = await findByCause(work.tx, causeKey);
     if (last && isCounted(last)) return replace(work, last, { thread, contextRef }, news);
-    // What was read stays as it is, and no longer stands in for this session.
+    // The read message stays unchanged and gives up its cause key.
     if (last) await forgetCause(work.tx, last.id);
     await write(work, session, news, { causeKey, contextRef, thread });
   });
@@ -181,7 +185,7 @@ async function replace(
     ...last,
     message_type: news.type,
     event_type: news.event,
-    // An answer is read where this happened, which may be another conversation than before.
+    // A reply goes to the thread of this event, which may differ from the previous one.
     from_thread: thread,
     context_ref: contextRef,
     content: news.content,
@@ -189,7 +193,7 @@ async function replace(
     created_at: work.now,
   };
   await saveNews(work.tx, row);
-  // The same again is in the inbox, and disturbs nobody elsewhere.
+  // A repeat of the same event updates the inbox and sends nothing to other channels.
   if (row.event_type !== last.event_type) await post(work, row);
   if (row.to_user_id !== null) hintLetter(work, row.to_user_id, row.id);
 }
@@ -215,7 +219,7 @@ async function write(
   });
 }
 
-/** What is settled does not come back either, if it was put off. */
+/** Marks a message as read, and clears its snooze so that it does not return. */
 async function readByCause(work: Work, session: Owned, causeKey: string): Promise<void> {
   const row = await findByCause(work.tx, causeKey);
   if (!row || (row.read_at !== null && row.snoozed_until === null)) return;
@@ -231,7 +235,7 @@ function headOf({ title, id }: SessionRow): string {
   return title ?? id;
 }
 
-/** The end of what was said: that is where its result is. */
+/** Appends the end of the text, where the result usually is. */
 function withSaid(head: string, said: string): string {
   const text = said.trim();
   if (text === "") return head;

@@ -1,4 +1,4 @@
-/** How people want to hear of their letters, besides in their inbox. */
+/** Preferences for notifications of messages besides the inbox. */
 import { Refusal } from "#base/refusal.ts";
 import { command, type Engine, type Person } from "#engine/index.ts";
 import { channelsFor, wantsDigest, wiredChannels } from "../agents/channels.ts";
@@ -23,7 +23,7 @@ export async function readPreferences(engine: Engine, person: Person): Promise<P
   return { items: shown(set), channels: wiredChannels(engine) };
 }
 
-/** What is not said stays as it was. */
+/** Omitted fields keep their value. */
 export async function changePreference(
   engine: Engine,
   person: Person,
@@ -64,7 +64,7 @@ export async function changePreference(
 
 const flag = (is: boolean) => (is ? 1 : 0);
 
-/** Each type, and after it what was set apart for an event. */
+/** Lists each type, followed by its events with their own setting. */
 function shown(set: readonly PreferenceRow[]): NotificationPreference[] {
   return LETTER_TYPES.flatMap((type) => {
     const ofType = set.filter((row) => row.message_type === type);

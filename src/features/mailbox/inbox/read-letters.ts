@@ -1,4 +1,4 @@
-/** An agent reads its letters by itself, before it is told of them; nothing is told twice. */
+/** Lets an agent read its messages before they are delivered; nothing is delivered twice. */
 import { Refusal } from "#base/refusal.ts";
 import type { RunRow, SessionWriter, Work } from "#engine/index.ts";
 import type { NoticeMessage } from "#protocol/notices.ts";
@@ -15,16 +15,16 @@ type Place = Pick<RunRow, "thread" | "prompt_id">;
 
 export interface ReadLetters {
   letters: NoticeMessage[];
-  /** Of this conversation, that were not given. */
+  /** Unread messages of this thread beyond the ones returned. */
   more: number;
-  /** From guests, each told in a turn of its own. */
+  /** Messages from guests, each of whom gets a turn of their own. */
   guests: number;
   elsewhere: number;
 }
 
 /**
- * Those of this conversation. A guest's are not handed to a turn that may do more than a guest's, nor
- * anybody else's to a guest's turn.
+ * Reads the messages of this thread. A guest's message never enters a turn with more rights than a
+ * guest turn, and nobody else's message enters a guest turn.
  */
 export async function readLetters(
   work: Work,
@@ -49,7 +49,7 @@ export async function readLetters(
   };
 }
 
-/** One that was told in this conversation, or written in it, whole. */
+/** Reads one whole message that was delivered to this thread or sent from it. */
 export async function readLetter(
   work: Work,
   session: SessionWriter,

@@ -1,4 +1,4 @@
-/** Who gets a letter, from the server's rows and locked, or why they do not. */
+/** Resolves and locks the recipient of a message from the server's rows, or refuses. */
 
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
@@ -17,12 +17,12 @@ import { isWelcome, type Reached, reachOf, type Writer } from "./rules.ts";
 
 export type Sender = Asker &
   /**
-   * `mayPrompt`: whether they may write to their own agents, to which it is as good as said.
-   * `mayAnswer`: whether they may decide what their agents ask.
+   * `mayPrompt`: may write to their own agents, which treat a message like a prompt. `mayAnswer`:
+   * may decide their agents' questions.
    */
   (
     | { session: null; ownerId: string; run: null; mayPrompt: boolean; mayAnswer: boolean }
-    /** `run`: the turn it writes in. */
+    /** `run`: turn that sends the message. */
     | { session: SessionRow; run: Pick<RunRow, "thread" | "prompt_id"> }
   );
 
@@ -41,13 +41,13 @@ export function agentSender(row: SessionRow, run: Pick<RunRow, "thread" | "promp
   return { orgId: row.org_id, ownerId: row.owner_id, session: row, run };
 }
 
-/** What says who is meant: the words, or the letter that is answered. */
+/** Recipient by name or by the message that is answered. */
 export interface Aim {
   to?: string | undefined;
   replyToId?: string | undefined;
 }
 
-/** The session that would be written to, to be locked before anything is decided. */
+/** Session to lock before anything is decided; empty if the recipient is a person or unknown. */
 export async function listReached(reader: Reader, asker: Asker, aim: Aim): Promise<string[]> {
   const id = await findAimed(reader, asker, aim);
   const row = id === null ? undefined : await findSession(reader, id);
@@ -67,7 +67,7 @@ async function findAimed(
   return replied?.from_session_id ?? null;
 }
 
-/** Only a letter that was sent to the sender itself: what others were sent gives no right to answer. */
+/** Requires a message sent to the sender itself; messages to others give no right to reply. */
 export async function requireAnswerable(
   reader: Reader,
   { orgId, ownerId, session }: Sender,
@@ -101,7 +101,7 @@ export async function requireAddress(
     : { kind: "session", id: from_session_id };
 }
 
-/** Whether it goes to whoever wrote the letter it answers. */
+/** True if the address is the sender of the answered message. */
 export function isAnswerTo({ kind, id }: Address, replied: LetterRow | undefined): boolean {
   return (kind === "session" ? replied?.from_session_id : replied?.from_user_id) === id;
 }
@@ -115,7 +115,7 @@ export async function requireRecipient(
   const found = await findRecipient(work, sender, address);
   if (!found || !(await isHeard(work.tx, sender, found))) throw recipientNotFound(called);
   if (found.kind === "session") refuseSelf(sender, found.session.row);
-  // Whoever wrote first may be answered.
+  // Replies to a sender are always allowed.
   const reach = isAnswer ? "free" : reachOf(await writerOf(work.tx, sender), reachedOf(found));
   if (reach === "none") throw recipientNotFound(called);
   if (found.kind === "session") {
@@ -136,13 +136,13 @@ async function findRecipient(
   }
   const session = await work.family(id);
   if (session?.row.org_id !== orgId) return undefined;
-  // What belongs to somebody who has left is as good as gone.
+  // A session whose owner left counts as not found.
   const { owner_id: whose } = session.row;
   const user = whose === null || whose === ownerId ? undefined : await findUser(work.tx, whose);
   return user && !isHere(user) ? undefined : { kind, session };
 }
 
-/** The agents of somebody who has left go on among themselves, and reach nobody else. */
+/** Agents of an owner who left may write to each other, and to nobody else. */
 async function isHeard(
   reader: Reader,
   { session, ownerId }: Sender,
@@ -173,7 +173,7 @@ function refuseSelf({ session }: Sender, { id }: SessionRow): void {
   throw new Refusal("conflict", "recipient_self", "That is yourself. Write to somebody else.");
 }
 
-/** The same words to everybody who is not let in; that the handle is there, everybody knows. */
+/** Every refused sender gets the same text. It may confirm the handle, since handles are public. */
 async function requireWelcome(
   reader: Reader,
   { orgId, ownerId: senderId }: Sender,
@@ -192,7 +192,7 @@ async function requireWelcome(
   );
 }
 
-/** An orchestrator is never gone for good. */
+/** Refuses an ended session, except an orchestrator, which can always come back. */
 function refuseEnded({ id, lifecycle, kind }: SessionRow): void {
   if (lifecycle !== "terminated" || isOrchestrator({ kind })) return;
   throw new Refusal(
