@@ -1,6 +1,7 @@
 /**
- * A random walk over everything that can happen to parents and children: every ending reaches its
- * parent exactly once, and what the parent did itself never does. To live one again, give its seed.
+ * Random walk over everything that can happen to parents and children: every ending reaches its
+ * parent exactly once, and the parent's own actions are never reported to it. A seed reproduces a
+ * walk.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decideGate, listPendingGates } from "#engine/gates/index.ts";
@@ -23,7 +24,7 @@ const STEPS = 120;
 const MAX_CHILDREN = 6;
 const THREADS = ["main", "side"];
 
-/** mulberry32: small, and the same everywhere. */
+/** mulberry32: small and the same on every platform. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -37,11 +38,11 @@ function randomFrom(seed: number): () => number {
 interface Child {
   id: string;
   thread: string;
-  /** The turn that it works on. */
+  /** Turn that the child works on. */
   turn: Turn | undefined;
-  /** The word of the question that it waits with. */
+  /** Word of the question that the child waits with. */
   asks: string | undefined;
-  /** Its turn is being stopped: by a person, who makes it news, or by its parent. */
+  /** Person or parent that stops its turn; a stop by a person is reported to the parent. */
   stoppedBy: "person" | "parent" | undefined;
   endedBy: "person" | undefined;
   isGone: boolean;
@@ -56,7 +57,7 @@ class Walk {
   /** Words that the parent must read once, and words that it must never read. */
   readonly #news = new Set<string>();
   readonly #quiet = new Set<string>();
-  /** Questions that the parent may have answered before it was told of them. */
+  /** Questions that the parent may have answered before it was notified of them. */
   readonly #open = new Set<string>();
   #told = "";
   #words = 0;
@@ -101,7 +102,7 @@ class Walk {
     await this.#take();
   }
 
-  /** Turns that runners were given meanwhile. */
+  /** Takes the turns that runners received meanwhile. */
   async #take(): Promise<void> {
     for (const turn of await this.#at.arrived()) {
       const { sessionId, thread, content } = turn.assignment;
@@ -151,10 +152,10 @@ class Walk {
       ({ outcome: "failed", error: { code, message: word } }) as const;
     child.turn = undefined;
     child.stoppedBy = undefined;
-    // What comes to its end before the stop reaches it is news, whoever stopped it.
+    // A turn that ends before the stop reaches it is reported, whoever stopped it.
     const isStopped = isGone || (stoppedBy !== undefined && this.#random() < 0.7);
     if (isStopped) {
-      // A turn that is cut by a person's hand is news, also when its session ends with it.
+      // A turn that a person stopped is reported, even if its session ends with it.
       const isPersons = isGone ? child.endedBy === "person" : stoppedBy === "person";
       const isNews = isPersons && stoppedBy !== "parent";
       (isNews ? this.#news : this.#quiet).add(word);
@@ -173,7 +174,7 @@ class Walk {
 
   async #ask(): Promise<void> {
     const child = this.#live(({ turn, stoppedBy }) => turn !== undefined && !stoppedBy);
-    // A turn that goes on has asked before.
+    // A resumed turn has asked before.
     if (!child?.turn || child.turn.assignment.decisions.length > 0) return;
     const word = this.#word();
     this.#news.add(word);
@@ -211,7 +212,7 @@ class Walk {
     });
   }
 
-  /** A person or the parent gives it more to do; behind a turn that runs, or in its place. */
+  /** A person or the parent sends another prompt, queued behind a running turn or in its place. */
   async #speak(): Promise<void> {
     const child = this.#live(({ asks, stoppedBy }) => asks === undefined && !stoppedBy);
     if (!child) return;
@@ -234,7 +235,7 @@ class Walk {
       child.stoppedBy = "person";
       return;
     }
-    // A turn that began right after a stopped one is not meant.
+    // A turn that started right after a stopped one is left out.
     let isMeant = false;
     await this.#asParent(child, async (work, { hands }) => {
       isMeant = await interruptChild(work, hands.child, hands.link);
@@ -242,7 +243,7 @@ class Walk {
     if (isMeant) child.stoppedBy = "parent";
   }
 
-  /** A runner leaves; another attempt goes on. */
+  /** Releases a turn's runner; another attempt continues. */
   async #release(): Promise<void> {
     const child = this.#live(({ turn, stoppedBy }) => turn !== undefined && !stoppedBy);
     if (!child?.turn) return;
@@ -350,7 +351,7 @@ class Walk {
     });
   }
 
-  /** Everybody comes back, everything ends, and the parent reads what nobody told it. */
+  /** Brings everybody back, ends everything, and lets the parent read what was not delivered. */
   async finish(): Promise<void> {
     await this.#parentBack();
     for (let round = 0; round < 200 && (await this.#isMoving()); round += 1) {

@@ -1,4 +1,4 @@
-/** Of which sessions something may still come: those at work, at rest and asleep. */
+/** Lifecycle checks: a live session, active or hibernated, may still produce events. */
 import type { SessionRow } from "#engine/index.ts";
 
 type Life = Pick<SessionRow, "lifecycle">;
@@ -7,7 +7,7 @@ export function isLive({ lifecycle }: Life): boolean {
   return lifecycle === "active" || lifecycle === "hibernated";
 }
 
-/** Put away, or ended. */
+/** True for an archived or terminated session. */
 export function isGone(row: Life): boolean {
   return !isLive(row);
 }

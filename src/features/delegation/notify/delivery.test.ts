@@ -1,4 +1,7 @@
-/** Which things that happen to a child its parent hears of, whatever the parent is doing: once, or not at all. */
+/**
+ * Events of a child that its parent is notified of, in every state of the parent: once or not at
+ * all.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { decideGate, listPendingGates } from "#engine/gates/index.ts";
 import type { SessionWriter, Work } from "#engine/index.ts";
@@ -21,7 +24,7 @@ interface Scene {
   at: FakeFamily;
   parentId: string;
   childId: string;
-  /** The child's first turn. */
+  /** First turn of the child. */
   turn: Turn;
 }
 
@@ -31,7 +34,7 @@ interface Hands {
   link: LinkRow;
 }
 
-/** What the parent does, or a person to the child of a parent. */
+/** Runs an action of the parent, or of a person on the child. */
 function doIt(
   { at, parentId, childId }: Scene,
   act: (work: Work, hands: Hands) => Promise<unknown>,
@@ -52,7 +55,7 @@ async function answer({ at, childId }: Scene, by: string): Promise<void> {
   });
 }
 
-/** Sends more work while the first turn is cut, and ends that. */
+/** Sends more work that cuts the first turn, and ends that turn. */
 async function cut(scene: Scene, mode: "steer" | "interrupt"): Promise<void> {
   const { at, turn } = scene;
   await doIt(scene, (work, { parent, child }) => messageChild(work, parent, child, "not so", mode));
@@ -60,12 +63,12 @@ async function cut(scene: Scene, mode: "steer" | "interrupt"): Promise<void> {
 }
 
 interface Cause {
-  /** The one event that it becomes; null: none. */
+  /** Event that the parent gets; null for none. */
   told: WorkerEventType | null;
   happen(scene: Scene): Promise<unknown>;
 }
 
-/** What the child does, or what becomes of it without anybody's doing. */
+/** Actions of the child, and events that nobody caused. */
 const CHILD: Record<string, Cause> = {
   "ends its turn": {
     told: "worker.ended",
@@ -175,7 +178,7 @@ const PERSON: Record<string, Cause> = {
   },
 };
 
-/** Ways in which a person ends a child in the middle of its turn. */
+/** Ways in which a person ends a child during its turn. */
 const ENDED: Record<string, Pick<Cause, "happen">> = {
   archives: {
     async happen({ at, childId, turn }) {
@@ -198,7 +201,7 @@ const ENDED: Record<string, Pick<Cause, "happen">> = {
   },
 };
 
-/** What the parent itself does is no news to it. */
+/** Actions of the parent, of which it is not notified. */
 const PARENT: Record<string, Cause> = {
   interrupts: {
     told: null,
@@ -240,13 +243,13 @@ const PARENT: Record<string, Cause> = {
 };
 
 interface State {
-  /** Brings the parent there. */
+  /** Brings the parent into the state. */
   enter(at: FakeFamily, parentId: string): Promise<unknown>;
-  /** It is told at once, by a prompt that begins. */
+  /** True if the parent is notified at once, by a prompt that starts. */
   isTold: boolean;
-  /** It has a prompt that waits. */
+  /** True if the parent has a queued prompt. */
   isQueued?: boolean;
-  /** Back to where it is told. */
+  /** Brings the parent back to a state in which it is notified. */
   leave(at: FakeFamily, parentId: string, entered: unknown): Promise<unknown>;
 }
 
@@ -304,7 +307,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       if (told !== null) await hear(parentId, `1. ${told}: "counter" (${childId})`);
     }
 
-    /** The parent is told that the turn was cut and that the child is gone, each once. */
+    /** The parent gets two events, each once: the turn was stopped, and the child is gone. */
     async function playEnd({ happen }: Pick<Cause, "happen">, state: State): Promise<void> {
       const { parentId, childId, turn } = await at.family();
       const entered = await state.enter(at, parentId);
@@ -323,7 +326,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await at.inbox(parentId)).every(({ delivered }) => delivered)).toBe(true);
     }
 
-    /** The parent is told in a turn of its own, and never again. */
+    /** The parent is notified in a turn of its own, and never again. */
     async function hear(parentId: string, words: string): Promise<void> {
       const woken = await at.turnOf(parentId);
       expect(woken.assignment.content).toContain(words);

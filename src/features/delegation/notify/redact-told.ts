@@ -1,9 +1,8 @@
-/** Redaction of what parents were told of a child. */
 import { quotesAny, replaceQuotes } from "#base/text/quoted-text.ts";
 import type { SessionRow, Work } from "#engine/index.ts";
 import { listOfChild, savePayload } from "./inbox-queries.ts";
 
-/** Takes words that were removed from a child out of what its parent was told, or will be. */
+/** Removes redacted words of a child from the events of its parent, delivered or pending. */
 export async function redactTold(
   work: Work,
   { id, parent_session_id: parentId }: SessionRow,
@@ -17,5 +16,5 @@ export async function redactTold(
   }
 }
 
-/** As it stands inside a JSON text. */
+/** Form of a word inside a JSON string. */
 const inJson = (word: string) => JSON.stringify(word).slice(1, -1);

@@ -1,4 +1,4 @@
-/** A child presents its plan; the session that leads it decides about it. */
+/** Tools for plans: a child presents one, and its parent decides on it. */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -15,7 +15,7 @@ import { type AgentRole, REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import { requireChild } from "../children/link.ts";
 import { note } from "../notify/note.ts";
 
-/** Not more than a parent reads of one message. */
+/** Limit of one message that a parent reads. */
 const MAX_PLAN_CHARS = 16_000;
 const MAX_SUMMARY_CHARS = 300;
 const MAX_WORDS_CHARS = 16_000;
@@ -45,7 +45,7 @@ const requestPlanApproval = defineTool({
       .optional()
       .describe("What it comes to, in one line; people see it in their list."),
   }),
-  /** Performed when it was approved; what else became of it is told as the refusal of the call. */
+  /** Runs after a decision. Approval is the result of the call; any other decision is its error. */
   async handle(work, { run, callId }) {
     const gate = await findGateByCall(work.tx, run.prompt_id, callId);
     if (gate?.state !== "decided")
@@ -125,7 +125,7 @@ function wordsMissing(): Refusal {
 
 const FATES = { approved: "approved it", revise: "sent it back", rejected: "rejected it" } as const;
 
-/** Whoever comes second learns what was decided. */
+/** Refuses a second decision and names the first. */
 function refuseDecided(gate: GateRow, by: string): void {
   const { state } = gate;
   if (state === "pending" || state === "expired") return;

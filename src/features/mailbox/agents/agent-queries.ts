@@ -268,7 +268,7 @@ export async function countUnreadBetween(
   query =
     from.kind === "session"
       ? query.where("from_session_id", "=", from.id)
-      : // Redundant, but the index starts with this column.
+      : // Redundant, but the index has from_session_id before from_user_id.
         query.where("from_session_id", "is", null).where("from_user_id", "=", from.id);
   const unread = query
     .where("read_at", "is", null)
