@@ -1,4 +1,4 @@
-/** What people prefer of their orchestrators, and what admins settle for all of them. */
+/** Preferences of people for their orchestrators, and admin settings for all of them. */
 import { command, type Engine, type Person, type Work } from "#engine/index.ts";
 import { requireModelOffered } from "#engine/runs/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
@@ -12,7 +12,7 @@ export async function readPreferences({ store }: Engine, person: Person): Promis
   return preferencesView(await store.read((reader) => findPreferences(reader, person)));
 }
 
-/** An orchestrator that is there changes with them. */
+/** Saves preferences and applies them to an existing orchestrator. */
 export function changePreferences(
   engine: Engine,
   principal: UserPrincipal,
@@ -44,7 +44,7 @@ export async function readSettings({ store }: Engine, orgId: string) {
   return { model: await store.read((reader) => findFixedModel(reader, orgId)) };
 }
 
-/** Orchestrators take it up with the next thing that is said to them. */
+/** Orchestrators apply the setting with their next prompt. */
 export function changeSettings(
   engine: Engine,
   principal: UserPrincipal,

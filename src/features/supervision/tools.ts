@@ -1,6 +1,6 @@
 /**
- * The tools of a supervisor's agent. Each names the session it speaks for by the run that calls it,
- * never by its input, and reaches no session but that session's own workers.
+ * Tools of a supervisor's agent. The run identifies the calling session, never the input, and a
+ * tool reaches only that session's own workers.
  */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -36,7 +36,7 @@ const MAX_SUMMARY_CHARS = 8_000;
 const MAX_NAME_CHARS = 100;
 const MAX_READ = 100;
 
-/** What a worker cannot know from elsewhere, said where it matters. */
+/** Advice on briefs, repeated in each tool that sends one. */
 const BRIEF_WORDS =
   "A worker is an agent of its own: it has seen nothing of your conversation and remembers nothing of it. Write a task, complete in itself, not conversation: what to do, where, what to leave alone, what to report.";
 
@@ -143,7 +143,7 @@ const readWorker = defineTool({
   }),
   async handle(work, caller, { workerId: id, limit, offset, promptId }) {
     const { row } = requireLeads(caller);
-    // Not locked: a worker must not have to wait because somebody reads it.
+    // Not locked: reading must not make the worker wait.
     const link = await findLink(work.tx, id);
     if (link?.parent_session_id !== row.id) throw refuse("worker_not_linked");
     await trace(work, caller.session, "worker_read", id);
@@ -204,7 +204,7 @@ function sentWords(sent: Sent): { sent: string; next: string } {
   return { sent: "as a prompt", next };
 }
 
-/** One that sleeps is woken by what it is sent; one that was put away is not. */
+/** Refuses an archived or ended worker. A message wakes a hibernated one. */
 function requireNotGone({ row }: SessionWriter): void {
   if (isGone(row)) throw refuse("worker_not_live");
 }

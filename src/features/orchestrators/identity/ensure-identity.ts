@@ -1,4 +1,7 @@
-/** A person's orchestrator and its identity, locked. Who has none gets an identity of their name. */
+/**
+ * A person's orchestrator and its identity, both locked. A person without an identity gets one
+ * under their own name.
+ */
 import { cleanText } from "#base/text/clean-text.ts";
 import type { Person, SessionWriter, Work } from "#engine/index.ts";
 import { lockOrg } from "#features/auth/index.ts";
@@ -22,7 +25,10 @@ export interface Locked {
   isNew: boolean;
 }
 
-/** In the order of all locks: the org if a handle is to be given, the session, then its identity. */
+/**
+ * Takes the locks in the common order: the organisation if a handle is given, the session, the
+ * identity.
+ */
 export async function lockOrchestrator(
   work: Work,
   person: NamedPerson,
@@ -32,7 +38,7 @@ export async function lockOrchestrator(
   if (wish.handle !== undefined) await lockOrg(work.tx, person.orgId);
   const session = await work.session(id);
   const identity = await ensureIdentity(work, person, wish);
-  // Of two that come at once and find none, one has made it by now.
+  // A concurrent command may have created the session meanwhile.
   return { ...identity, session: session ?? (await work.session(id)) };
 }
 
@@ -43,7 +49,7 @@ async function ensureIdentity(
 ): Promise<{ identity: IdentityRow; isNew: boolean }> {
   const known = await lockIdentity(work.tx, person);
   if (known) return { identity: known, isNew: false };
-  // So that of two who come at once one makes it, and no handle is given twice.
+  // Serializes concurrent creations, and keeps handles unique.
   await lockOrg(work.tx, person.orgId);
   const made = await lockIdentity(work.tx, person);
   if (made) return { identity: made, isNew: false };
@@ -53,7 +59,7 @@ async function ensureIdentity(
   return { identity, isNew: true };
 }
 
-/** Changes what is asked for, in the row and in the database; the locks were taken for the same wish. */
+/** Applies a change to the row and saves it; the caller took the locks for the same change. */
 export async function changeIdentity(
   work: Work,
   person: Person,

@@ -1,4 +1,7 @@
-/** Who an orchestrator is, changed. Who has none yet gets one; it starts when it is needed. */
+/**
+ * Changes the identity of an orchestrator. A person without one gets an identity; the session
+ * starts when it is needed.
+ */
 import type { Work } from "#engine/index.ts";
 import type { IdentityChange } from "../contract.ts";
 import type { IdentityRow } from "../schema.ts";

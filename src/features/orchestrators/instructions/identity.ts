@@ -1,4 +1,7 @@
-/** What an orchestrator is told about itself: its name, how it speaks, and what its person wrote for it. */
+/**
+ * Identity part of an orchestrator's instructions: name, style, and the owner's custom
+ * instructions.
+ */
 import type { Style } from "../contract.ts";
 import type { IdentityRow } from "../schema.ts";
 
@@ -29,7 +32,7 @@ export function identityText(
   ].join("\n");
 }
 
-/** Between fences longer than any in it, so that it cannot end them and go on as something else. */
+/** Uses a fence longer than any in the text, so that the text cannot close it. */
 function ownWords(text: string): string[] {
   const longest = Math.max(2, ...[...text.matchAll(/~+/g)].map(([run]) => run.length));
   const fence = "~".repeat(longest + 1);

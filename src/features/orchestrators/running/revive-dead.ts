@@ -1,7 +1,7 @@
 /**
- * Orchestrators that have ended come back by themselves, asleep. One that its person has put away
- * stays away until they want it. Each try is written down before it is made,
- * so that one that fails, or takes its server with it, counts all the same.
+ * Restores ended orchestrators automatically, in hibernation. One that its owner archived stays
+ * archived until they want it. Each attempt is recorded before it is made, so that an attempt that
+ * fails or crashes the server still counts.
  */
 import { command, type Engine, eachApart, type Person } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
@@ -27,7 +27,7 @@ async function reviveOne(
   );
 }
 
-/** False: it is not time yet, it is not to be tried again, or somebody else was faster. */
+/** Returns false if no attempt is due, if recovery has stopped, or if somebody else was faster. */
 function beginTry(engine: Engine, person: Person): Promise<boolean> {
   return command(engine, async (work) => {
     const identity = await lockIdentity(work.tx, person);

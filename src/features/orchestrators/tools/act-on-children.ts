@@ -1,4 +1,4 @@
-/** An orchestrator speaks to a child, passes on what it said, and ends it. */
+/** Tools of an orchestrator that message a child, forward its messages and end it. */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import type { SessionRow } from "#engine/index.ts";
@@ -55,7 +55,10 @@ export const sendMessage = defineTool({
   },
 });
 
-/** One that the parent put away, or that said it was done, is woken; what a person puts away stays so. */
+/**
+ * A message wakes a child that the parent archived or that completed; one archived by a person
+ * stays archived.
+ */
 function requireReachable({ id, lifecycle }: SessionRow, { is_silent }: LinkRow): void {
   if (lifecycle === "terminated" || (lifecycle === "archived" && is_silent === 0)) {
     const how = lifecycle === "terminated" ? "has been ended for good" : "was put away by a person";

@@ -1,4 +1,6 @@
-/** An orchestrator waits: its turn ends, and what it waits for begins the next one. */
+/**
+ * Tools that let an orchestrator wait: its turn ends, and the awaited event starts the next one.
+ */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import type { Work } from "#engine/index.ts";
@@ -64,16 +66,16 @@ export const sleep = defineTool({
 
 interface Wish {
   kind: "children" | "time";
-  /** Null: any. */
+  /** Null for any child. */
   children: readonly string[] | null;
-  /** Null: however long it takes. */
+  /** Null for a wait without a timeout. */
   seconds: number | null;
 }
 
 async function wait(work: Work, caller: ToolCaller, wish: Wish): Promise<ToolResult> {
   const { session, run } = caller;
   const { thread } = run;
-  // What has happened goes first, also of those who have ended by it.
+  // Pending events come first, even those of children that have ended.
   const untold = await readUntold(work, session, thread);
   if (untold.length > 0)
     return {
@@ -97,7 +99,9 @@ const GO_ON =
   "This has happened already, and you will not be told of it again. Act on it, then wait again if there is more to come.";
 const END_TURN = "Your turn ends here. You are woken when something happens.";
 
-/** Whoever waits for nothing but the dead, or for whom another conversation hears, would be deaf. */
+/**
+ * Refuses a wait that no event could end: for ended children, or for children of another thread.
+ */
 async function requireSomeoneLive(
   work: Work,
   { session, run }: ToolCaller,
@@ -115,7 +119,7 @@ async function requireSomeoneLive(
   throw isSomeoneLive ? heardElsewhere() : nobodyLives();
 }
 
-/** Without a child and without a time nothing would ever end the wait but a person. */
+/** Refuses a wait without a child and without a timeout, which only a person could end. */
 async function requireAnyone(work: Work, { session, run }: ToolCaller): Promise<void> {
   if (await hasLiveChild(work.tx, session.row.id, run.thread)) return;
   throw new Refusal(
