@@ -33,7 +33,7 @@ export interface LetterDraft {
   contextTaskId?: string | null;
   contextRef?: string | null;
   hops?: number;
-  /** By default "delivered" for a person and "waiting" for an agent. */
+  /** Defaults to "delivered" for a person and "waiting" for an agent. */
   fate?: LetterFate;
   fateReason?: string | null;
   /** Prompt that delivers the message to its agent. */
