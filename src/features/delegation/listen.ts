@@ -55,7 +55,7 @@ export function createListener(limits: DelegationLimits): Listener {
       case "entry_redacted":
         return redactTold(work, event.session.row, event.words);
       case "workspace_offline":
-        return machineGone(work, event);
+        return notifyMachineGone(work, event);
       case "gate_opened":
         planOpened(event.session, event.gate);
         return questionOpened(work, event.session, event.gate);
@@ -81,23 +81,24 @@ async function lifecycleChanged(
   { session, from }: EventOf<"session_lifecycle">,
 ): Promise<void> {
   if (session.row.lifecycle === "active") {
-    if (from === "archived") await cameBack(work, session);
+    if (from === "archived") await sessionRestored(work, session);
     tellWhatWaits(work, session);
     return;
   }
-  if (isGone(session.row) && from !== "archived") await wentAway(work, session);
+  if (isGone(session.row) && from !== "archived") await sessionGone(work, session);
 }
 
-async function wentAway(work: Work, session: SessionWriter): Promise<void> {
+async function sessionGone(work: Work, session: SessionWriter): Promise<void> {
   const { id, lifecycle, last_seq } = session.row;
   const link = await findLink(work.tx, id);
   const parent = link && (await work.session(link.parent_session_id));
   if (!link || !parent) return;
   returnBudget(parent.row, session.row, link);
   // A run that is aborted with the whole tree is not reported either, whenever it settles.
-  if (endsNow(parent)) link.quiet_run = (await listLiveRuns(work.tx, id))[0]?.id ?? link.quiet_run;
+  if (isBeingTerminated(parent))
+    link.quiet_run = (await listLiveRuns(work.tx, id))[0]?.id ?? link.quiet_run;
   await saveLink(work.tx, link);
-  if (!endsNow(parent))
+  if (!isBeingTerminated(parent))
     await tellParent(work, session, link, {
       type: "worker.deleted",
       payload: { outcome: lifecycle },
@@ -110,14 +111,14 @@ async function wentAway(work: Work, session: SessionWriter): Promise<void> {
  * True while the parent itself is being terminated with its tree. Its children's ends are not
  * reported to it, even if it comes back.
  */
-function endsNow(parent: SessionWriter): boolean {
+function isBeingTerminated(parent: SessionWriter): boolean {
   return parent.appended.some(
     ({ type, reason }) => type === "session_updated" && reason === "terminated",
   );
 }
 
 /** Relinks a child that returned from the archive: its parent is notified of its events again. */
-async function cameBack(work: Work, session: SessionWriter): Promise<void> {
+async function sessionRestored(work: Work, session: SessionWriter): Promise<void> {
   const link = await findLink(work.tx, session.row.id);
   const parent = link && (await work.session(link.parent_session_id));
   if (!link || !parent) return;
@@ -133,12 +134,12 @@ async function promptAdmitted(
 ): Promise<void> {
   if (prompt.author_kind === "session") await countAgentTurn(work, session, unattendedTurns);
   if (prompt.author_kind === "user" || prompt.author_kind === "channel")
-    await personSpoke(work, session);
+    await releaseTree(work, session);
   if (!isWake(prompt)) await endWait(work, session, prompt.thread);
 }
 
 /** A person's prompt to any session of a tree lets the whole tree continue. */
-async function personSpoke(work: Work, { row }: SessionWriter): Promise<void> {
+async function releaseTree(work: Work, { row }: SessionWriter): Promise<void> {
   if (!(await attend(work, row.root_session_id))) return;
   const root = await work.session(row.root_session_id);
   if (root) tellWhatWaits(work, root);
@@ -155,8 +156,8 @@ async function promptStarted(
   if (isWake(prompt)) await note(work, session.row, { action: "wake_delivered", by: "system" });
 }
 
-/** Notifies the parent of a turn that cannot continue: it may wait, or relocate the child. */
-async function machineGone(
+/** Notifies the parent of a turn that cannot continue: the parent may wait, or relocate the child. */
+async function notifyMachineGone(
   work: Work,
   { session, run }: EventOf<"workspace_offline">,
 ): Promise<void> {

@@ -27,8 +27,8 @@ export async function composeResult(work: Work, { session, run, answer }: Settli
     answer.result = own;
     return;
   }
-  const words = forwarded.map(({ author, text }) => `${author?.name ?? ""}:\n\n${text}`);
-  answer.result = [cutWords(words.join("\n\n"), run), own ?? ""]
+  const texts = forwarded.map(({ author, text }) => `${author?.name ?? ""}:\n\n${text}`);
+  answer.result = [limitLength(texts.join("\n\n"), run), own ?? ""]
     .filter((text) => text.trim() !== "")
     .join("\n\n");
 }
@@ -44,7 +44,7 @@ async function listForwarded(
     .map(entryView);
 }
 
-function cutWords(text: string, { session_id }: RunRow): string {
+function limitLength(text: string, { session_id }: RunRow): string {
   const end = endOfPiece(text, MAX_FORWARDED_CHARS);
   if (end >= text.length) return text;
   const missing = text.length - end;

@@ -28,18 +28,18 @@ export async function readMessages(
   sessionId: string,
   limit: number,
 ): Promise<{ text: string; count: number }> {
-  const said = await listSaid(reader, sessionId, ["text", "prompt"], limit);
+  const messages = await listSaid(reader, sessionId, ["text", "prompt"], limit);
   const recent = await listEntries(reader, { sessionId, limit: SCANNED });
-  const from = said[0]?.seq ?? 0;
-  const between = recent.map(entryView).filter(isTold);
+  const from = messages[0]?.seq ?? 0;
+  const between = recent.map(entryView).filter(isShownInLine);
   // Messages come last in the map, so that a completion replaces the entry of its tool call.
-  const bySeq = new Map([...between, ...said].map((entry) => [entry.seq, entry]));
+  const bySeq = new Map([...between, ...messages].map((entry) => [entry.seq, entry]));
   const shown = [...bySeq.values()].filter(({ seq }) => seq >= from).sort((a, b) => a.seq - b.seq);
-  return { text: shown.map(render).join("\n\n"), count: said.length };
+  return { text: shown.map(render).join("\n\n"), count: messages.length };
 }
 
 /** True for entries that are shown in one line between messages. */
-function isTold({ kind, text, tool }: Entry): boolean {
+function isShownInLine({ kind, text, tool }: Entry): boolean {
   if (kind === "reasoning" || kind === "tool_result") return false;
   return tool !== null || (text ?? "").trim() !== "";
 }
@@ -159,8 +159,8 @@ export async function forwardMessages(
   limit: number,
 ): Promise<number> {
   const { id: sessionId, title } = child.row;
-  const said = await listSaid(work.tx, sessionId, ["text"], limit);
-  for (const { text, seq, at } of said) {
+  const messages = await listSaid(work.tx, sessionId, ["text"], limit);
+  for (const { text, seq, at } of messages) {
     parent.record({
       type: "notice",
       ...place,
@@ -175,5 +175,5 @@ export async function forwardMessages(
       },
     });
   }
-  return said.length;
+  return messages.length;
 }

@@ -55,11 +55,11 @@ class Walk {
   readonly #children: Child[] = [];
   readonly #parentTurns = new Map<string, Turn>();
   /** Words that the parent must read once, and words that it must never read. */
-  readonly #news = new Set<string>();
-  readonly #quiet = new Set<string>();
+  readonly #expected = new Set<string>();
+  readonly #forbidden = new Set<string>();
   /** Questions that the parent may have answered before it was notified of them. */
   readonly #open = new Set<string>();
-  #told = "";
+  #delivered = "";
   #words = 0;
 
   constructor(at: FakeFamily, parentId: string, random: () => number) {
@@ -108,7 +108,7 @@ class Walk {
       const { sessionId, thread, content } = turn.assignment;
       if (sessionId === this.#parentId) {
         this.#parentTurns.set(thread, turn);
-        if (turn.assignment.attempt === 1) this.#told += `${content}\n`;
+        if (turn.assignment.attempt === 1) this.#delivered += `${content}\n`;
         continue;
       }
       const child = this.#children.find(({ id }) => id === sessionId);
@@ -157,11 +157,11 @@ class Walk {
     if (isStopped) {
       // A turn that a person stopped is reported, even if its session ends with it.
       const isPersons = isGone ? child.endedBy === "person" : stoppedBy === "person";
-      const isNews = isPersons && stoppedBy !== "parent";
-      (isNews ? this.#news : this.#quiet).add(word);
+      const isReported = isPersons && stoppedBy !== "parent";
+      (isReported ? this.#expected : this.#forbidden).add(word);
       return this.#at.settle(turn, { outcome: "aborted", result: word });
     }
-    this.#news.add(word);
+    this.#expected.add(word);
     const ending = this.#pick([
       { outcome: "completed", result: word } as const,
       { outcome: "completed", result: word } as const,
@@ -177,7 +177,7 @@ class Walk {
     // A resumed turn has asked before.
     if (!child?.turn || child.turn.assignment.decisions.length > 0) return;
     const word = this.#word();
-    this.#news.add(word);
+    this.#expected.add(word);
     child.asks = word;
     const { turn } = child;
     child.turn = undefined;
@@ -189,7 +189,7 @@ class Walk {
     if (!child?.turn) return;
     const word = this.#word();
     const { error } = await child.turn.tool("notify_parent", { message: word });
-    if (error === null) this.#news.add(word);
+    if (error === null) this.#expected.add(word);
   }
 
   async #answer(): Promise<void> {
@@ -201,7 +201,7 @@ class Walk {
       await this.#asParent(child, (work, { parent, hands }) =>
         messageChild(work, parent, hands.child, "yes", "followup"),
       );
-      this.#news.delete(word);
+      this.#expected.delete(word);
       this.#open.add(word);
       return;
     }
@@ -259,9 +259,9 @@ class Walk {
     if (this.#random() < 0.5) {
       child.endedBy = "person";
       await this.#at.world.kernel.sessions.archive(owner, child.id, true);
-      this.#news.add(`worker.deleted: "counter" (${child.id})`);
+      this.#expected.add(`worker.deleted: "counter" (${child.id})`);
     } else {
-      this.#quiet.add(`worker.deleted: "counter" (${child.id})`);
+      this.#forbidden.add(`worker.deleted: "counter" (${child.id})`);
       await this.#asParent(child, (work, { hands }) =>
         endChild(work, hands.child, hands.link, "terminated"),
       );
@@ -296,7 +296,7 @@ class Walk {
     const rows = await this.#at.act(this.#parentId, (work, parent) =>
       readUntold(work, parent, thread),
     );
-    this.#told += `${wakeText(rows.map(childEventOf))}\n`;
+    this.#delivered += `${wakeText(rows.map(childEventOf))}\n`;
   }
 
   async #wait(): Promise<void> {
@@ -374,14 +374,14 @@ class Walk {
   }
 
   check(): void {
-    const times = (word: string) => this.#told.split(word).length - 1;
+    const times = (word: string) => this.#delivered.split(word).length - 1;
     const wrong = [
-      ...[...this.#news].filter((word) => times(word) !== 1),
-      ...[...this.#quiet].filter((word) => times(word) !== 0),
+      ...[...this.#expected].filter((word) => times(word) !== 1),
+      ...[...this.#forbidden].filter((word) => times(word) !== 0),
       ...[...this.#open].filter((word) => times(word) > 1),
     ];
     expect(wrong.map((word) => `${word} × ${times(word)}`)).toEqual([]);
-    expect(this.#news.size).toBeGreaterThan(0);
+    expect(this.#expected.size).toBeGreaterThan(0);
   }
 }
 

@@ -170,8 +170,8 @@ const updateNews = prepare<LetterNews, unknown>((db, p) =>
 export function saveNews(tx: Tx, row: LetterNews): Promise<number> {
   const { id, message_type, event_type, from_thread, context_ref, content } = row;
   const { surfaced_at, created_at } = row;
-  const said = { message_type, event_type, from_thread, context_ref, content };
-  return tx.run(updateNews, { id, ...said, surfaced_at, created_at });
+  const fields = { message_type, event_type, from_thread, context_ref, content };
+  return tx.run(updateNews, { id, ...fields, surfaced_at, created_at });
 }
 
 const updateDecision = prepare<Pick<LetterRow, "id" | "decision">, unknown>((db, p) =>

@@ -17,28 +17,28 @@ const done = (output: unknown): ToolResult => ({ output, error: null });
 /**
  * Resolves the recipient before any lock is taken; the handler resolves it again under the locks.
  */
-async function reached(reader: Reader, callerId: string, mail: NewLetter) {
+async function resolveReached(reader: Reader, callerId: string, mail: NewLetter) {
   const session = await findSession(reader, callerId);
   if (!session) return [];
   const { org_id: orgId, owner_id: ownerId } = session;
   return listReached(reader, { orgId, ownerId, session }, mail);
 }
 
-function answerOf(sent: Sent): ToolResult {
+function resultOf(sent: Sent): ToolResult {
   if (sent.isCut) return { output: null, error: `hop_limit: ${LOOP_CUT}` };
   const { id, to_name, message_type } = sent.letter;
   return done({ letterId: id, to: to_name, next: nextOf(sent, message_type === "question") });
 }
 
 function nextOf({ recipient }: Sent, isQuestion: boolean): string {
-  const told = isQuestion ? " You are told when an answer comes; do not look for it." : "";
-  if (recipient.kind === "user") return `It is in their inbox.${told}`;
+  const answerNote = isQuestion ? " You are told when an answer comes; do not look for it." : "";
+  if (recipient.kind === "user") return `It is in their inbox.${answerNote}`;
   const { lifecycle, waiting, run_state } = recipient.session.row;
   if (lifecycle === "active")
     return run_state === null && waiting === 0
-      ? `It is kept until its agent may go on.${told}`
-      : `It is told as soon as it is free.${told}`;
-  return `It sleeps or was put away, and reads it when it is back; a question or an escalation would wake one that sleeps.${told}`;
+      ? `It is kept until its agent may go on.${answerNote}`
+      : `It is told as soon as it is free.${answerNote}`;
+  return `It sleeps or was put away, and reads it when it is back; a question or an escalation would wake one that sleeps.${answerNote}`;
 }
 
 const mailboxSend = defineTool({
@@ -50,10 +50,10 @@ const mailboxSend = defineTool({
   readOnly: false,
   target: ({ to, replyToId }) => to ?? replyToId ?? null,
   schema: newLetterSchema,
-  reaches: (reader, callerId, input) => reached(reader, callerId, input as NewLetter),
+  reaches: (reader, callerId, input) => resolveReached(reader, callerId, input as NewLetter),
   async handle(work, { session, run }, mail) {
     const sender = agentSender(session.row, run);
-    return answerOf(await sendLetter(work, sender, work.ids.mint("ltr"), mail));
+    return resultOf(await sendLetter(work, sender, work.ids.mint("ltr"), mail));
   },
 });
 
@@ -74,10 +74,11 @@ const emitNotification = defineTool({
   readOnly: false,
   target: (input) => mailOf(input).to ?? null,
   schema: emitSchema,
-  reaches: (reader, callerId, input) => reached(reader, callerId, mailOf(input as EmitRequest)),
+  reaches: (reader, callerId, input) =>
+    resolveReached(reader, callerId, mailOf(input as EmitRequest)),
   async handle(work, { session, run }, input) {
     const sender = agentSender(session.row, run);
-    return answerOf(await sendLetter(work, sender, work.ids.mint("ltr"), mailOf(input)));
+    return resultOf(await sendLetter(work, sender, work.ids.mint("ltr"), mailOf(input)));
   },
 });
 

@@ -163,7 +163,7 @@ export const settingsChangeSchema = z.strictObject({ model: model.nullable() });
 export const overseenOrchestratorSchema = z
   .object({
     identity: identitySchema.omit({ customInstructions: true }),
-    /** Null if it was never started. */
+    /** Null if the orchestrator was never started. */
     session: z
       .object({
         id: z.string(),

@@ -16,20 +16,20 @@ export async function readPreferences({ store }: Engine, person: Person): Promis
 export function changePreferences(
   engine: Engine,
   principal: UserPrincipal,
-  wish: PreferencesChange,
+  change: PreferencesChange,
 ): Promise<Preferences> {
   const { orgId, userId } = principal;
   const person = { orgId, userId };
   return command(engine, async (work) => {
     const session = await work.session(orchestratorId(userId));
-    if (typeof wish.model === "string") {
+    if (typeof change.model === "string") {
       await refuseFixedModel(work, orgId);
-      await requireModelOffered(work.tx, principal, wish.model);
+      await requireModelOffered(work.tx, principal, change.model);
     }
     const row = await findPreferences(work.tx, person);
-    if (wish.idleTimeoutMs !== undefined) row.idle_ms = wish.idleTimeoutMs;
-    if (wish.queueMode !== undefined) row.queue_mode = wish.queueMode;
-    if (wish.model !== undefined) row.model = wish.model;
+    if (change.idleTimeoutMs !== undefined) row.idle_ms = change.idleTimeoutMs;
+    if (change.queueMode !== undefined) row.queue_mode = change.queueMode;
+    if (change.model !== undefined) row.model = change.model;
     await savePreferences(work.tx, row);
     if (session) await settle(work, session);
     return preferencesView(row);

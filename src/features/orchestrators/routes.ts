@@ -30,10 +30,10 @@ function personFor(principal: Principal, action: Action): UserPrincipal {
   throw new Refusal("forbidden", "forbidden", "Only a person may do this. Use a person's key.");
 }
 
-async function start({ engine, principal }: Caller, wish: Wish) {
+async function start({ engine, principal }: Caller, options: Wish) {
   const person = personFor(principal, "session.create");
   const started = await command(engine, async (work) => {
-    const { session, identity, did }: Running = await ensureRunning(work, person, wish);
+    const { session, identity, did }: Running = await ensureRunning(work, person, options);
     return {
       session: await describeSession(work.tx, session.row, work.now),
       identity: identityView(identity),

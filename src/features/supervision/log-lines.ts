@@ -29,9 +29,9 @@ export function logLines(log: Log): Listener {
       ...(subjectId === null ? {} : { workerId: subjectId }),
       ...(detail === undefined ? {} : { type: detail }),
     };
-    const words = `orchestration-${action.replaceAll("_", "-")}`;
+    const message = `orchestration-${action.replaceAll("_", "-")}`;
     work.tx.afterCommit(() =>
-      action === FAILED ? log.warn(fields, words) : log.info(fields, words),
+      action === FAILED ? log.warn(fields, message) : log.info(fields, message),
     );
   };
 }

@@ -32,18 +32,18 @@ export const readInboxTool = defineTool({
       // This call delivers the event; events delivered before are not listed.
       return { id: row.id, type, ...worker, at, delivered: true, payload: shown };
     });
-    return { output: { items, next: nextWords(items) }, error: null };
+    return { output: { items, next: nextStep(items) }, error: null };
   },
 });
 
-interface Told {
+interface InboxEvent {
   type: string;
   payload: { isCut?: boolean; kind?: string };
 }
 
-function nextWords(items: readonly Told[]): string {
+function nextStep(items: readonly InboxEvent[]): string {
   if (items.length === 0) return "Nothing new. End your turn: you are woken when there is news.";
-  const isPlan = ({ payload }: Told) => payload.kind === "plan";
+  const isPlan = ({ payload }: InboxEvent) => payload.kind === "plan";
   const asks = items.some((item) => item.type === "worker.ask_user" && !isPlan(item));
   const isCut = items.some(({ payload }) => payload.isCut === true);
   return [

@@ -45,7 +45,7 @@ export function supervisionRoutes(settings: SupervisionSettings): readonly Route
  * mode gets an empty list, so that a page reading it while the mode is being disabled sees no
  * error.
  */
-async function readLed<T>(
+async function readSupervised<T>(
   reader: Reader,
   principal: Principal,
   id: string,
@@ -74,12 +74,14 @@ function readRoutes(settings: SupervisionSettings): Route[] {
     serve(supervisionApi.listWorkers, async ({ engine, principal, params }) => {
       requireOpen(settings);
       return engine.store.read((reader) =>
-        readLed(reader, principal, params.id, (at, id) => listWorkers(at, id, engine.clock.now())),
+        readSupervised(reader, principal, params.id, (at, id) =>
+          listWorkers(at, id, engine.clock.now()),
+        ),
       );
     }),
     serve(supervisionApi.readInbox, async ({ engine, principal, params }) => {
       requireOpen(settings);
-      return engine.store.read((reader) => readLed(reader, principal, params.id, readInbox));
+      return engine.store.read((reader) => readSupervised(reader, principal, params.id, readInbox));
     }),
   ];
 }

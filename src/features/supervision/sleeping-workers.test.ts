@@ -124,8 +124,8 @@ describe("a completion that a person had to approve", () => {
     await at.settle(turn, done);
     await allow(childId);
     expect(await at.row(childId)).toMatchObject({ lifecycle: "archived", waiting: 0 });
-    const told = await at.inbox(parentId);
-    expect(told.map(({ type, payload }) => [type, payload.text])).toContainEqual([
+    const inbox = await at.inbox(parentId);
+    expect(inbox.map(({ type, payload }) => [type, payload.text])).toContainEqual([
       "worker.ended",
       "All is done.",
     ]);

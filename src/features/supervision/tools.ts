@@ -83,12 +83,12 @@ const spawnWorker = defineTool({
         "It can read, ask and talk, but change nothing, until you (decide_plan) or the person have approved a plan that it presents.",
       ),
   }),
-  async handle(work, caller, { name, initialPrompt, persona, ...wish }) {
-    const { contextSummary } = wish;
+  async handle(work, caller, { name, initialPrompt, persona, ...request }) {
+    const { contextSummary } = request;
     const session = requireLeads(caller);
     const { child: worker, persona: chosen } = await spawnChild(work, session, caller.run.thread, {
       title: cleanText(name),
-      ...wish,
+      ...request,
       prompt: initialPrompt,
       personaSlug: persona,
     });
@@ -192,11 +192,11 @@ const sendToWorker = defineTool({
       { mayAnswer: mode === "prompt" },
     );
     await trace(work, caller.session, "worker_messaged", id);
-    return { output: { workerId: id, ...sentWords(sent) }, error: null };
+    return { output: { workerId: id, ...sentResult(sent) }, error: null };
   },
 });
 
-function sentWords(sent: Sent): { sent: string; next: string } {
+function sentResult(sent: Sent): { sent: string; next: string } {
   const next = "End your turn when there is nothing else to do: you are woken when it reports.";
   if (sent.as === "answer") return { sent: "as the answer to its question", next };
   if (sent.as === "revise")
@@ -253,14 +253,14 @@ function killWorker({ allowDelete }: SupervisionSettings): Tool {
       if (deleted) await purgeSoon(work, child.row);
       await trace(work, caller.session, "worker_killed", id);
       return {
-        output: { workerId: id, killed: true, ...killWords(deleteOnDisk, deleted) },
+        output: { workerId: id, killed: true, ...keptText(deleteOnDisk, deleted) },
         error: null,
       };
     },
   });
 }
 
-function killWords(asked: boolean, deleted: boolean): { kept: string } {
+function keptText(asked: boolean, deleted: boolean): { kept: string } {
   if (deleted) return { kept: "Nothing: it is being removed." };
   const kept = "Its transcript and workspace are kept for 7 days.";
   return { kept: asked ? `${kept} This server does not let agents delete at once.` : kept };

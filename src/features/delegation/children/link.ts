@@ -68,7 +68,7 @@ export async function linkChild(
   const parent = await work.session(row.parent_session_id);
   if (!parent) throw notFound("parent session");
   requireLive(parent.row);
-  await requirePlace(work, parent.row, limits);
+  await requireRoom(work, parent.row, limits);
   const reserved = reserveBudget(parent.row, row);
   await insertLink(work.tx, {
     session_id: row.id,
@@ -105,18 +105,19 @@ export async function refusePlace(
   const full = parent && (await findFullLimit(work, parent.row, limits));
   if (!parent || full === undefined) return null;
   const names = await nameLiveChildren(work, parent.row.id);
-  return noPlace(by === "session" ? forAgent(full, names) : forPerson(full, names));
+  return limitReached(by === "session" ? forAgent(full, names) : forPerson(full, names));
 }
 
 type Waking = Extract<KernelEvent, { type: "session_waking" }>;
 
-async function requirePlace(
+async function requireRoom(
   work: Work,
   parent: SessionRow,
   limits: DelegationLimits,
 ): Promise<void> {
   const full = await findFullLimit(work, parent, limits);
-  if (full !== undefined) throw noPlace(forAgent(full, await nameLiveChildren(work, parent.id)));
+  if (full !== undefined)
+    throw limitReached(forAgent(full, await nameLiveChildren(work, parent.id)));
 }
 
 const NAMED = 20;
@@ -146,7 +147,7 @@ const forAgent = (limit: number, names: string) =>
 const forPerson = (limit: number, names: string) =>
   `This session is asleep, and the one that leads it has ${limit} others at work, which is all it may have at once: ${names}. End, detach or hibernate one of them, or detach this one; then send it again.`;
 
-function noPlace(words: string): Refusal {
+function limitReached(words: string): Refusal {
   return new Refusal("limit", "fanout_limit_exceeded", words);
 }
 

@@ -30,11 +30,11 @@ export async function messageChild(
   { mayAnswer = true }: { mayAnswer?: boolean } = {},
 ): Promise<Sent> {
   if (mode === "followup" && mayAnswer) {
-    const asked = await findAsked(work.tx, child.row.id);
-    if (asked) return answer(work, asked, message, `session:${parent.row.id}`);
+    const pendingGate = await findPendingGate(work.tx, child.row.id);
+    if (pendingGate) return answer(work, pendingGate, message, `session:${parent.row.id}`);
   }
-  const words = { content: message, thread: MAIN_THREAD, mode };
-  const { id } = await sayAsAgent(work, parent.row, child, words);
+  const promptFields = { content: message, thread: MAIN_THREAD, mode };
+  const { id } = await sayAsAgent(work, parent.row, child, promptFields);
   return { as: "prompt", promptId: id };
 }
 
@@ -51,7 +51,7 @@ async function answer(work: Work, gate: GateRow, message: string, by: string): P
 }
 
 /** A question comes before a plan, because nothing but an answer resolves it. */
-async function findAsked(reader: Reader, childId: string): Promise<GateRow | undefined> {
+async function findPendingGate(reader: Reader, childId: string): Promise<GateRow | undefined> {
   const gates = await listPendingGates(reader, childId);
   return gates.find(({ kind }) => kind === "question") ?? gates.find(({ kind }) => kind === "plan");
 }

@@ -110,10 +110,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           payload: { code: "workspace_offline" },
         },
       ]);
-      const told = await at.turnOf(parentId);
-      expect(told.assignment.content).toContain("relocate_session");
+      const woken = await at.turnOf(parentId);
+      expect(woken.assignment.content).toContain("relocate_session");
       await machineBack();
-      await at.settle(told, { outcome: "completed" });
+      await at.settle(woken, { outcome: "completed" });
     });
 
     it("continues elsewhere with the recorded changes, and tells the agent", async () => {

@@ -43,7 +43,7 @@ export async function spawnChild(
   const { personaSlug } = request;
   const isPersonaAsked =
     personaSlug !== undefined && (await isPersonaNamed(work.tx, row, thread, personaSlug));
-  const asked = await newSession(
+  const sessionDraft = await newSession(
     work,
     principal,
     id,
@@ -51,11 +51,11 @@ export async function spawnChild(
     work.defaults,
   );
   await requirePossible(work, principal, prompt, request);
-  const child = await createSession(work, asked);
+  const child = await createSession(work, sessionDraft);
   await rememberOrigin(work, child.row.id, thread, contextSummary !== undefined);
   const content = briefText(prompt, contextSummary);
   await sayAsAgent(work, row, child, { content, thread: MAIN_THREAD, mode: undefined });
-  const personaReason = PERSONA_REASONS.get(asked.asked.personaSource) ?? null;
+  const personaReason = PERSONA_REASONS.get(sessionDraft.asked.personaSource) ?? null;
   return { child, persona: { persona: child.row.persona_slug, personaReason } };
 }
 

@@ -35,27 +35,30 @@ export async function childSettled(work: Work, settled: Settled): Promise<void> 
   if (!run && prompt.outcome !== "withdrawn" && prompt.outcome !== "completed") return;
   const link = parent_session_id === null ? undefined : await findLink(work.tx, id);
   const completion = run ? await findCompletion(work.tx, id, run.id) : undefined;
-  const isUnmade = link !== undefined && isNeverMade(session, prompt, link);
-  if (link) await tellEnding(work, settled, link, { summary: completion?.summary, isUnmade });
-  if (link && prompt.outcome === "withdrawn") await tellReplaced(work, settled, link);
+  const neverCloned = link !== undefined && isNeverCloned(session, prompt, link);
+  if (link)
+    await notifyParentOfEnd(work, settled, link, { summary: completion?.summary, neverCloned });
+  if (link && prompt.outcome === "withdrawn")
+    await notifyParentOfWithdrawnReplacement(work, settled, link);
   if (completion) await completeSession(work, session, prompt, link);
-  if (link && isUnmade) await removeUnmade(work, session, link);
-  if (link && isGone(session.row)) await settleUp(work, session);
+  if (link && neverCloned) await removeNeverCloned(work, session, link);
+  if (link && isGone(session.row)) await settleBudget(work, session);
 }
 
-interface Said {
+interface EndingDetails {
   /** Summary given to complete_session. */
   summary: string | undefined;
-  isUnmade: boolean;
+  neverCloned: boolean;
 }
 
-async function tellEnding(
+async function notifyParentOfEnd(
   work: Work,
   { session, prompt, run }: Settled,
   link: LinkRow,
-  { summary, isUnmade }: Said,
+  { summary, neverCloned }: EndingDetails,
 ): Promise<void> {
-  if (prompt.outcome === null || isTheParentsDoing(prompt, link) || isToldElsewhere(prompt)) return;
+  if (prompt.outcome === null || isStoppedByParent(prompt, link) || notifiesByCallback(prompt))
+    return;
   const isParents = prompt.created_by === `session:${link.parent_session_id}`;
   if (!run && !isParents) return;
   const type = eventOf({
@@ -71,7 +74,7 @@ async function tellEnding(
     code: prompt.error_code,
     ...textOf(prompt, run, summary),
     promptId: prompt.id,
-    ...(isUnmade && { isRemoved: true }),
+    ...(neverCloned && { isRemoved: true }),
   };
   await tellParent(work, session, link, { type, payload, causeKey: `ended:${prompt.run_id}` });
 }
@@ -110,12 +113,12 @@ export async function callbackEnded(
  * True if the parent stopped this turn and it did stop. A turn that ended otherwise is still
  * reported.
  */
-function isTheParentsDoing({ run_id, outcome }: PromptRow, { quiet_run }: LinkRow): boolean {
+function isStoppedByParent({ run_id, outcome }: PromptRow, { quiet_run }: LinkRow): boolean {
   return quiet_run === run_id && (outcome === "aborted" || outcome === "superseded");
 }
 
 /** True for `async_callback` runs, which `callbackEnded` reports whatever their outcome. */
-function isToldElsewhere({ run_options }: PromptRow): boolean {
+function notifiesByCallback({ run_options }: PromptRow): boolean {
   return parseRunOptions(run_options).executionMode === "async_callback";
 }
 
@@ -133,7 +136,7 @@ async function isReplaced(work: Work, prompt: PromptRow, run: RunRow | null): Pr
 /**
  * Reports a turn whose replacement was withdrawn before it started: the turn has now simply ended.
  */
-async function tellReplaced(
+async function notifyParentOfWithdrawnReplacement(
   work: Work,
   { session, prompt }: Settled,
   link: LinkRow,
@@ -143,7 +146,7 @@ async function tellReplaced(
   const replaced = isParents ? undefined : await findReplaced(work.tx, prompt);
   if (!replaced || isGone(session.row)) return;
   const isOver = replaced.outcome === "superseded" || replaced.outcome === "aborted";
-  if (!isOver || isTheParentsDoing(replaced, link) || isToldElsewhere(replaced)) return;
+  if (!isOver || isStoppedByParent(replaced, link) || notifiesByCallback(replaced)) return;
   const { error_code: code, id: promptId, run_id } = replaced;
   await tellParent(work, session, link, {
     type: "worker.stopped_without_end",
@@ -153,13 +156,13 @@ async function tellReplaced(
 }
 
 function textOf(prompt: PromptRow, run: RunRow | null, summary: string | undefined) {
-  const text = summary ?? run?.result ?? prompt.error_message ?? (run ? "" : wordsFor(prompt));
+  const text = summary ?? run?.result ?? prompt.error_message ?? (run ? "" : defaultText(prompt));
   const end = endOfPiece(text, MAX_TEXT_CHARS);
   const isCut = end < text.length;
   return { text: text.slice(0, end), isCut, ...(isCut && { length: text.length }) };
 }
 
-function wordsFor({ outcome }: PromptRow): string {
+function defaultText({ outcome }: PromptRow): string {
   return outcome === "withdrawn" ? WITHDRAWN : CLEARED;
 }
 
@@ -203,7 +206,7 @@ async function completeSession(
  * True for an agent's child whose repository could not be cloned, so that nothing is left to
  * continue. A session that a person created or prompted is kept.
  */
-function isNeverMade({ row }: SessionWriter, prompt: PromptRow, link: LinkRow): boolean {
+function isNeverCloned({ row }: SessionWriter, prompt: PromptRow, link: LinkRow): boolean {
   const parent = `session:${link.parent_session_id}`;
   return (
     prompt.error_code === "workspace_clone_failed" &&
@@ -213,7 +216,7 @@ function isNeverMade({ row }: SessionWriter, prompt: PromptRow, link: LinkRow): 
   );
 }
 
-async function removeUnmade(work: Work, session: SessionWriter, link: LinkRow): Promise<void> {
+async function removeNeverCloned(work: Work, session: SessionWriter, link: LinkRow): Promise<void> {
   if (session.row.lifecycle === "terminated") return;
   await silence(work, link);
   await endSession(work, session, { to: "terminated", force: true });
@@ -221,7 +224,7 @@ async function removeUnmade(work: Work, session: SessionWriter, link: LinkRow): 
 }
 
 /** Charges the cost of a last turn that settled after its session had ended. */
-async function settleUp(work: Work, session: SessionWriter): Promise<void> {
+async function settleBudget(work: Work, session: SessionWriter): Promise<void> {
   if (session.row.budget_micros === null) return;
   const link = await findLink(work.tx, session.row.id);
   const parent = link && (await work.session(link.parent_session_id));

@@ -21,7 +21,7 @@ const LOST: ReadonlySet<string> = new Set([
 export interface TurnEnding {
   outcome: Outcome;
   code: string | null;
-  /** True if another prompt replaced it and was not withdrawn. */
+  /** True if another prompt replaced this one and was not withdrawn. */
   isReplaced: boolean;
   /** True if the session has ended, which the parent did itself or is notified of. */
   isGone: boolean;

@@ -35,7 +35,7 @@ function itemOf(row: EventWithFate): InboxItem {
     workerId: row.child_id,
     workerName: row.child_name,
     at: isoTime(row.at),
-    delivered: isTold(row),
+    delivered: isDelivered(row),
     payload: withReadOn(cutText(payload, LISTED_CHARS), row.child_id),
   };
 }
@@ -45,7 +45,7 @@ function withReadOn<P extends WorkerEventPayload>(payload: P, childId: string): 
   return payload.isCut ? { ...payload, readOn: `/api/sessions/${childId}/transcript` } : payload;
 }
 
-const isTold = ({ read_at, started_at }: EventHead) => read_at !== null || started_at !== null;
+const isDelivered = ({ read_at, started_at }: EventHead) => read_at !== null || started_at !== null;
 
 /**
  * A thread is notified only of its own children, so folding takes events of one thread: the
@@ -57,7 +57,7 @@ function fullestThread(rows: readonly EventHead[]): EventHead[] {
 }
 
 /** Puts messages of children before their endings, so that messages are folded first. */
-function leastTellingFirst(rows: readonly EventHead[]): EventHead[] {
+function messagesFirst(rows: readonly EventHead[]): EventHead[] {
   const isNotice = ({ type }: EventHead) => type === "worker.notified";
   return [...rows.filter(isNotice), ...rows.filter((row) => !isNotice(row))];
 }
@@ -67,16 +67,16 @@ export async function makeRoom(work: Work, parentId: string, count: number): Pro
   const tooMany = count - INBOX_KEPT;
   if (tooMany <= 0) return;
   const heads = await listEventHeads(work.tx, parentId, INBOX_SEEN);
-  const told = heads.filter(isTold).slice(0, tooMany);
+  const delivered = heads.filter(isDelivered).slice(0, tooMany);
   await deleteEvents(
     work.tx,
-    told.map(({ id }) => id),
+    delivered.map(({ id }) => id),
   );
-  if (told.length === tooMany) return;
+  if (delivered.length === tooMany) return;
   // One event more, because the folded event itself stays.
-  const folded = leastTellingFirst(fullestThread(heads.filter((head) => !isTold(head)))).slice(
+  const folded = messagesFirst(fullestThread(heads.filter((head) => !isDelivered(head)))).slice(
     0,
-    tooMany - told.length + 1,
+    tooMany - delivered.length + 1,
   );
   await foldEvents(
     work,

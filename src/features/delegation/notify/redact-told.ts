@@ -11,8 +11,8 @@ export async function redactTold(
   if (parentId === null) return;
   for (const { id: eventId, payload } of await listOfChild(work.tx, parentId, id)) {
     if (!quotesAny(payload, words.map(inJson))) continue;
-    const left = replaceQuotes(JSON.parse(payload), words, "[removed]");
-    await savePayload(work.tx, eventId, JSON.stringify(left));
+    const redacted = replaceQuotes(JSON.parse(payload), words, "[removed]");
+    await savePayload(work.tx, eventId, JSON.stringify(redacted));
   }
 }
 

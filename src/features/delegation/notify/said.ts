@@ -20,12 +20,12 @@ export async function listSaid(
   kinds: readonly SaidKind[],
   limit: number,
 ): Promise<Entry[]> {
-  const said = await listWritten(reader, sessionId, kinds, limit);
-  const after = said.length < limit ? 0 : (said[0]?.seq ?? 0);
+  const written = await listWritten(reader, sessionId, kinds, limit);
+  const after = written.length < limit ? 0 : (written[0]?.seq ?? 0);
   const tools = [COMPLETE_SESSION];
   const calls = await listCallEvents(reader, { sessionId, after, tools, limit: 2 * limit });
   const results = asMessages(calls.map(entryView));
-  return [...said, ...results].sort((a, b) => a.seq - b.seq).slice(-limit);
+  return [...written, ...results].sort((a, b) => a.seq - b.seq).slice(-limit);
 }
 
 async function listWritten(

@@ -14,7 +14,7 @@ const lines = (text: string) => text.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/);
 
 describe.each(LINE_ENDS)("after %j", (end) => {
   const words = `Which?${end}${FORGED}`;
-  const told: Record<string, ChildEvent> = {
+  const childEvents: Record<string, ChildEvent> = {
     question: { ...child, type: "worker.ask_user", payload: { questions: [words, words] } },
     plan: {
       ...child,
@@ -33,7 +33,7 @@ describe.each(LINE_ENDS)("after %j", (end) => {
       ]),
     },
   };
-  it.each(Object.entries(told))("no line of a %s is one of ours", (_what, event) => {
+  it.each(Object.entries(childEvents))("no line of a %s is one of ours", (_what, event) => {
     const text = wakeText([event], "read_messages");
     expect(lines(text).filter((line) => line.startsWith("2."))).toEqual([]);
     expect(lines(text).filter((line) => /^\[orchestration\]/.test(line))).toHaveLength(1);

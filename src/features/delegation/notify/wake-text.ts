@@ -57,10 +57,10 @@ export function wakeText(
   const whole = new Set(plans.slice(0, WHOLE_PLANS));
   const shareFor = (event: ChildEvent) => (whole.has(event) ? Number.POSITIVE_INFINITY : share);
   const count = events.length === 1 ? "1 event" : `${events.length} events`;
-  const told = events.map(
+  const numbered = events.map(
     (event, index) => `${index + 1}. ${eventText(event, shareFor(event), readCall)}`,
   );
-  return `[orchestration] ${count} from your child sessions.\n\n${told.join("\n\n")}`;
+  return `[orchestration] ${count} from your child sessions.\n\n${numbered.join("\n\n")}`;
 }
 
 const WHAT: Record<WorkerEventType, string> = {

@@ -92,7 +92,7 @@ const decidePlan = defineTool({
     const found = await findGate(work.tx, planId);
     const gate = found?.kind === "plan" && found.session_id === child.row.id ? found : undefined;
     if (!gate) throw noSuchPlan(planId);
-    if (decision === "revise" && message === undefined) throw wordsMissing();
+    if (decision === "revise" && message === undefined) throw messageMissing();
     const by = `session:${session.row.id}`;
     refuseDecided(gate, by);
     const reason = message === undefined ? null : cleanText(message);
@@ -101,8 +101,13 @@ const decidePlan = defineTool({
     const given = { allowed, reason, answers: null, scope: "once", revise } as const;
     const denial = overruledReason(await decideGate(work, planId, given, by));
     if (denial !== null) return { output: null, error: `denied_by_rule: ${denial}` };
-    const told = { action: "plan_decided", by, childId: child.row.id, detail: decision } as const;
-    await note(work, session.row, told);
+    const auditEntry = {
+      action: "plan_decided",
+      by,
+      childId: child.row.id,
+      detail: decision,
+    } as const;
+    await note(work, session.row, auditEntry);
     return { output: { sessionId, planId, decision, next: NEXT[decision] }, error: null };
   },
 });
@@ -115,7 +120,7 @@ function noSuchPlan(planId: string): Refusal {
   );
 }
 
-function wordsMissing(): Refusal {
+function messageMissing(): Refusal {
   return new Refusal(
     "invalid",
     "message_missing",

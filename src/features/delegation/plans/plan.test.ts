@@ -100,7 +100,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         message: BODIES[how].reason,
       });
     /** Text about its plan that the model gets when the turn continues. */
-    const toldOf = async (turn: Turn, callId = "p1"): Promise<string> => {
+    const readDecision = async (turn: Turn, callId = "p1"): Promise<string> => {
       const decision = turn.assignment.decisions.find((one) => one.callId === callId);
       if (!decision?.allowed) return decision?.reason ?? "nothing";
       const said = await turn.sendTool(callId, "request_plan_approval", { plan: PLAN });
@@ -121,7 +121,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(woken.assignment.content).toContain(planId);
       return woken;
     };
-    /** The first decision stands, and a second one is refused with it. */
+    /** The first decision stands, and the refusal of a second one names it. */
     const refuseSecond = async (parent: Turn, ids: Ids, who: string) => {
       const late = await byParent(parent, ids, "approve");
       expect(late.error).toMatch(new RegExp(`^already_decided: ${who} `));
@@ -157,10 +157,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await refuseSecond(parent, ids, by === "parent" ? "You" : "A person");
 
       const next = await at.turnOf(childId);
-      const told = await toldOf(next);
-      expect(told).toMatch(new RegExp(`^${FATES[how]}: `));
-      expect(told).toContain(BODIES[how].reason);
-      expect(told).toContain(by === "parent" ? "Your parent" : "A person");
+      const decisionText = await readDecision(next);
+      expect(decisionText).toMatch(new RegExp(`^${FATES[how]}: `));
+      expect(decisionText).toContain(BODIES[how].reason);
+      expect(decisionText).toContain(by === "parent" ? "Your parent" : "A person");
       expect(await stateOf(parentId)).toBe(FATES[how]);
       expect(await mayWrite(next)).toBe(how === "approve");
 
@@ -179,7 +179,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(sent.output).toMatchObject({ planId, decision: "revise" });
       expect(JSON.stringify(sent.output)).toContain("not approved");
       const next = await at.turnOf(childId);
-      expect(await toldOf(next)).toMatch(
+      expect(await readDecision(next)).toMatch(
         /^revise: .*Approved, go ahead\..*call request_plan_approval again/s,
       );
       expect(await mayWrite(next)).toBe(false);
@@ -190,7 +190,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await at.present(next, "Another way.", "p2");
       await decide(await planIdOf(childId), { decision: "allow" });
       const last = await at.turnOf(childId);
-      expect(await toldOf(last, "p2")).toMatch(/^approved: A person approved your plan\. Carry/);
+      expect(await readDecision(last, "p2")).toMatch(
+        /^approved: A person approved your plan\. Carry/,
+      );
       expect(await mayWrite(last)).toBe(true);
     });
 
@@ -198,11 +200,11 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { childId, planId } = await presented();
       await decide(planId, { decision: "allow" });
       const first = await at.turnOf(childId);
-      const told = await toldOf(first);
+      const decisionText = await readDecision(first);
       await first.release();
       const second = await at.turnOf(childId);
       expect(second.assignment.decisions).toMatchObject([{ callId: "p1", allowed: true }]);
-      expect(await toldOf(second)).toBe(told);
+      expect(await readDecision(second)).toBe(decisionText);
       expect(await mayWrite(second)).toBe(true);
     });
 
@@ -232,7 +234,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await at.present(again, "Something else after all.", "p4");
       await decide(await planIdOf(childId), { decision: "deny" });
       const last = await at.turnOf(childId);
-      expect(await toldOf(last, "p4")).toMatch(/^rejected: A person rejected your plan\. Do not/);
+      expect(await readDecision(last, "p4")).toMatch(
+        /^rejected: A person rejected your plan\. Do not/,
+      );
       expect(await mayWrite(last)).toBe(false);
     });
 
@@ -270,7 +274,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { childId: other, planId } = await presented();
       await at.act(other, detachChild);
       await decide(planId, { decision: "allow" });
-      expect(await toldOf(await at.turnOf(other))).toMatch(/^approved: /);
+      expect(await readDecision(await at.turnOf(other))).toMatch(/^approved: /);
     });
 
     describe("before a plan is approved", () => {
@@ -487,7 +491,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         at.world.clock.advance(GATE_TTL_MS + 1_000);
         await at.world.kernel.sweeps.tick();
         const next = await at.turnOf(childId);
-        expect(await toldOf(next)).toMatch(/^expired: /);
+        expect(await readDecision(next)).toMatch(/^expired: /);
         expect(await stateOf(parentId)).toBe("expired");
         expect(await judge(next, ...WRITE)).toMatchObject({
           reason: expect.stringContaining("present it again"),

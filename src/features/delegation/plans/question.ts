@@ -42,7 +42,7 @@ export async function questionClosed(
   if (gate.kind === "approval" || session.row.parent_session_id === null) return;
   const event = await findEvent(work.tx, causeOf(gate.id));
   const parent =
-    event && !(await isTold(work, event)) ? await work.session(event.session_id) : undefined;
+    event && !(await isDelivered(work, event)) ? await work.session(event.session_id) : undefined;
   if (!event || !parent) return;
   if (gate.decided_by === `session:${parent.row.id}`) await markRead(work.tx, [event], work.now);
   else {
@@ -53,7 +53,7 @@ export async function questionClosed(
   await retell(work, parent, [event]);
 }
 
-async function isTold(work: Work, { read_at, prompt_id }: WorkerEventRow): Promise<boolean> {
+async function isDelivered(work: Work, { read_at, prompt_id }: WorkerEventRow): Promise<boolean> {
   if (read_at !== null) return true;
   const prompt = prompt_id === null ? undefined : await findPrompt(work.tx, prompt_id);
   return prompt?.started_at != null;

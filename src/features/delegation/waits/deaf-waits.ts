@@ -16,12 +16,12 @@ export async function endDeafWaits(
   const { id } = parent.row;
   for (const { thread, children } of await listNamedWaits(work.tx, id)) {
     const awaited = (JSON.parse(children) as string[]).filter((childId) => childId !== goneId);
-    if (await isAnyoneLeft(work, id, awaited)) continue;
+    if (await isAnyLive(work, id, awaited)) continue;
     if (await closeWait(work, id, thread)) await wake(work, parent, thread, "children_gone");
   }
 }
 
-async function isAnyoneLeft(
+async function isAnyLive(
   work: Work,
   parentId: string,
   childIds: readonly string[],

@@ -251,8 +251,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
     it("keeps 200, drops what was told first, and folds the rest of the fullest thread", async () => {
       const parentId = await at.parent();
-      const told = await at.spawn(parentId, { title: "told", thread: "other" });
-      await at.settle(await at.turnOf(told), done("told"));
+      const deliveredId = await at.spawn(parentId, { title: "told", thread: "other" });
+      await at.settle(await at.turnOf(deliveredId), done("told"));
       await heard(parentId);
       const rare = await at.spawn(parentId, { title: "rare", thread: "other" });
       const rareTurn = await at.turnOf(rare);

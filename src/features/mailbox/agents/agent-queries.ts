@@ -250,7 +250,7 @@ export function releaseHeld(tx: Tx, sessionId: string): Promise<number> {
 
 // Unread messages between two parties
 
-interface Between {
+interface SenderAndRecipient {
   from: { kind: "session" | "user"; id: string };
   to: { kind: "session" | "user"; id: string };
 }
@@ -258,7 +258,7 @@ interface Between {
 /** Stops counting at `limit`. */
 export async function countUnreadBetween(
   reader: Reader,
-  { from, to }: Between,
+  { from, to }: SenderAndRecipient,
   limit: number,
 ): Promise<number> {
   let query = builder<Tables>(reader.dialect)

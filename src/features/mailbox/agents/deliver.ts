@@ -55,15 +55,16 @@ export async function deliver(
 ): Promise<void> {
   hintOwners(work, [letter]);
   if (isGone(session.row)) return;
-  if (session.row.lifecycle === "hibernated" && !(await wakes(work, session.row, letter))) return;
+  if (session.row.lifecycle === "hibernated" && !(await wakesSession(work, session.row, letter)))
+    return;
   await announce(work, session, letter.to_thread ?? MAIN_THREAD, groupOf(letter));
 }
 
-async function wakes(work: Work, row: SessionRow, letter: LetterRow): Promise<boolean> {
+async function wakesSession(work: Work, row: SessionRow, letter: LetterRow): Promise<boolean> {
   if (row.awaiting === 1 || WAKING.has(letter.message_type)) return true;
   if (letter.reply_to_id === null) return false;
-  const asked = await findLetter(work.tx, letter.reply_to_id);
-  return asked?.message_type === "question" && asked.from_session_id === row.id;
+  const answered = await findLetter(work.tx, letter.reply_to_id);
+  return answered?.message_type === "question" && answered.from_session_id === row.id;
 }
 
 /**
@@ -152,11 +153,11 @@ async function noticeOf(
 ): Promise<NoticeOf<"messages">> {
   const [first] = letters as [LetterRow];
   const from = audienceOf(groupOf(first));
-  const isInGuestsPlace = isOrchestrator(reader) && isGuestThread(first.to_thread ?? MAIN_THREAD);
+  const isInGuestThread = isOrchestrator(reader) && isGuestThread(first.to_thread ?? MAIN_THREAD);
   return {
     kind: "messages",
     from,
-    isGuest: from === "guest" || isInGuestsPlace,
+    isGuest: from === "guest" || isInGuestThread,
     toHandle: from === "guest" ? first.to_handle : null,
     items: await relate(work, reader, letters),
   };
@@ -269,7 +270,7 @@ async function announceDue(work: Work, session: SessionWriter): Promise<void> {
 
 async function isAnyWaking(work: Work, row: SessionRow, thread: string): Promise<boolean> {
   for (const letter of await listUntold(work.tx, row.id, thread))
-    if (await wakes(work, row, letter)) return true;
+    if (await wakesSession(work, row, letter)) return true;
   return false;
 }
 

@@ -253,12 +253,12 @@ class Walk {
   }
 
   /**
-   * Reads once more for a turn that has only just started; a message that never arrives is still
-   * missed.
+   * Takes turns until a delivered message is read, because its turn may only just have started. A
+   * message that never arrives still fails the check.
    */
-  async #timesRead(word: string, isTold: boolean): Promise<number> {
+  async #timesRead(word: string, isDelivered: boolean): Promise<number> {
     const count = () => this.#read.split(word).length - 1;
-    for (let looks = 0; isTold && count() === 0 && looks < 50; looks++) await this.#take();
+    for (let looks = 0; isDelivered && count() === 0 && looks < 50; looks++) await this.#take();
     return count();
   }
 

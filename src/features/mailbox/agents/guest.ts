@@ -92,13 +92,13 @@ async function isForGuestOrOwner(
   // A handle names another agent: neither the owner nor a reply, which needs no name.
   if (toHandle !== undefined) return false;
   const asker = { orgId: row.org_id, ownerId: row.owner_id, session: row };
-  const meant = to === undefined ? undefined : await findMeant(reader, asker, to);
-  if (meant?.kind === "user" && meant.id === row.owner_id) return true;
+  const resolved = to === undefined ? undefined : await findMeant(reader, asker, to);
+  if (resolved?.kind === "user" && resolved.id === row.owner_id) return true;
   if (replyToId === undefined) return false;
   const letter = await findLetter(reader, replyToId);
   if (letter?.to_session_id !== row.id || guestOf(letter.from_owner_id) !== guest) return false;
   if (!isGuestLetter(letter)) return false;
-  if (meant === undefined) return true;
+  if (resolved === undefined) return true;
   const { from_session_id, from_user_id } = letter;
-  return "id" in meant && (meant.id === from_session_id || meant.id === from_user_id);
+  return "id" in resolved && (resolved.id === from_session_id || resolved.id === from_user_id);
 }

@@ -52,12 +52,12 @@ async function promptAdmitted(
 /**
  * True for prompts that deliver messages, and for merged prompts, which may contain such a prompt.
  */
-function tellsLetters({ cause_key }: PromptRow): boolean {
+function mayDeliverMessages({ cause_key }: PromptRow): boolean {
   return cause_key !== null && (cause_key.startsWith("mail:") || cause_key.startsWith("merge:"));
 }
 
 async function promptStarted(work: Work, { prompt }: EventOf<"prompt_started">): Promise<void> {
-  if (!tellsLetters(prompt)) return;
+  if (!mayDeliverMessages(prompt)) return;
   if ((await markDelivered(work.tx, prompt.id, work.now)) > 0)
     hintOwners(work, await listByPrompt(work.tx, prompt.id));
 }
@@ -66,7 +66,7 @@ async function promptSettled(
   work: Work,
   { session, prompt }: EventOf<"prompt_settled">,
 ): Promise<void> {
-  if (!tellsLetters(prompt)) return;
+  if (!mayDeliverMessages(prompt)) return;
   if (prompt.started_at !== null) {
     // One prompt may not hold all pending messages.
     if (session.row.lifecycle === "active") await announce(work, session, prompt.thread);

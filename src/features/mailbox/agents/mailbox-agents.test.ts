@@ -78,9 +78,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         to_thread: "main",
       });
       await turnB.end("so far");
-      const told = await office.at.turnOf(b);
-      expect(told.assignment.author).toMatchObject({ kind: "system", name: "Muster" });
-      expect(told.assignment.content).toBe(
+      const received = await office.at.turnOf(b);
+      expect(received.assignment.author).toMatchObject({ kind: "system", name: "Muster" });
+      expect(received.assignment.content).toBe(
         [
           "[mailbox] 1 letter for you.",
           "",
@@ -93,13 +93,13 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         ].join("\n"),
       );
       expect(await office.letter(letterId)).toMatchObject({ fate: "delivered" });
-      expect((await check(told)).letters).toEqual([]);
-      const answer = await send(told, { replyToId: letterId, content: "Thanks" });
+      expect((await check(received)).letters).toEqual([]);
+      const answer = await send(received, { replyToId: letterId, content: "Thanks" });
       expect(await office.letter(answer.letterId)).toMatchObject({
         thread_id: letterId,
         to_session_id: a,
       });
-      const up = await send(told, { to: "orchestrator", content: "All well" });
+      const up = await send(received, { to: "orchestrator", content: "All well" });
       expect(await office.letter(up.letterId)).toMatchObject({ to_session_id: lead });
     });
 
@@ -123,8 +123,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         });
       }
       // A parent's message to its child still works under the shared name.
-      const told = await boss.tool("send_message", { sessionId: a, message: "go on" });
-      expect(told).toMatchObject({ error: null, output: { sessionId: a } });
+      const toChild = await boss.tool("send_message", { sessionId: a, message: "go on" });
+      expect(toChild).toMatchObject({ error: null, output: { sessionId: a } });
       const beside = await turnB.tool("send_message", { sessionId: a, message: "go on" });
       expect(beside.error).toMatch(/does not fit send_message/);
       // Errors in mail input name the fields of mail.
@@ -161,10 +161,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
       await send(turnA, { to: b, content: "three" });
       await turnB.end("so far");
-      const told = await office.at.turnOf(b);
-      expect(told.assignment.content).toContain("> three");
-      expect(told.assignment.content).not.toContain("> one");
-      const whole = await told.tool("mailbox_check", { letterId: first.letterId });
+      const received = await office.at.turnOf(b);
+      expect(received.assignment.content).toContain("> three");
+      expect(received.assignment.content).not.toContain("> one");
+      const whole = await received.tool("mailbox_check", { letterId: first.letterId });
       expect((whole.output as { letter: string }).letter).toContain("> one");
       const sent = await turnA.tool("check_messages", { letterId: first.letterId });
       expect(sent.output).toMatchObject({ fate: "delivered" });
@@ -350,7 +350,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await send(turnA, { to: "orchestrator", content: "more" });
       const second = await office.at.turnOf(lead);
       expect(second.assignment.content).toContain("> more");
-      // The wait is over: the end of a child that it did not name is delivered.
+      // The wait is over: the end of a child that the wait did not name is delivered.
       await second.end("");
       expect((await office.at.row(lead))?.awaiting).toBe(0);
     });
@@ -418,9 +418,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await office.letter(letterId)).toMatchObject({ fate: "waiting", prompt_id: null });
       await send(turnA, { to: b, content: "next" });
       await turnB.end("");
-      const told = await office.at.turnOf(b);
-      expect(told.assignment.content).toContain("> taken");
-      expect(told.assignment.content).toContain("> next");
+      const received = await office.at.turnOf(b);
+      expect(received.assignment.content).toContain("> taken");
+      expect(received.assignment.content).toContain("> next");
     });
 
     it("is not told what its person has marked as read", async () => {
@@ -468,10 +468,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const ids: string[] = [];
       for (let n = 0; n < 4; n++) ids.push((await send(turnA, { to: b, content: long })).letterId);
       await turnB.end("");
-      const told = await office.at.turnOf(b);
-      expect(told.assignment.content.length).toBeLessThan(52_000);
-      expect(told.assignment.content).toContain(`mailbox_check with letterId ${ids[0]} shows it`);
-      const { output } = await told.tool("mailbox_check", { letterId: ids[0] });
+      const received = await office.at.turnOf(b);
+      expect(received.assignment.content.length).toBeLessThan(52_000);
+      expect(received.assignment.content).toContain(
+        `mailbox_check with letterId ${ids[0]} shows it`,
+      );
+      const { output } = await received.tool("mailbox_check", { letterId: ids[0] });
       expect((output as { letter: string }).letter).toContain("end");
     });
 

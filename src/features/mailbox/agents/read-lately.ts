@@ -16,9 +16,9 @@ export interface Lately {
 export async function readLately(
   engine: Engine,
   principal: Principal,
-  wish: { limit: number; unreadOnly?: boolean | undefined; markRead?: boolean | undefined },
+  options: { limit: number; unreadOnly?: boolean | undefined; markRead?: boolean | undefined },
 ): Promise<Lately> {
-  const { limit, unreadOnly = false, markRead = false } = wish;
+  const { limit, unreadOnly = false, markRead = false } = options;
   requireMay(principal, markRead ? "mail.write" : "mail.read");
   const { orgId, userId } = requireUser(principal);
   const person: Person = { orgId, userId };

@@ -122,9 +122,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     it("offers a digest of nothing else", async () => {
-      const wish = { messageType: "escalation", eventType: "session.failed", digest: true };
+      const change = { messageType: "escalation", eventType: "session.failed", digest: true };
       await expect(
-        at.world.call(owner, "PUT", "/api/me/notification-preferences", wish),
+        at.world.call(owner, "PUT", "/api/me/notification-preferences", change),
       ).rejects.toMatchObject({ code: "digest_not_offered" });
     });
 
@@ -167,7 +167,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { childId, turn } = await at.family();
       await at.settle(turn, { outcome: "failed", error });
       expect(await about(childId)).toHaveLength(1);
-      // Its parent prompts it, and the turn succeeds.
+      // The parent prompts the child, and the turn succeeds.
       const again = await at.prompt(childId, "again");
       await at.settle(again, { outcome: "completed", result: "fine" });
       expect(await about(childId)).toEqual([]);

@@ -27,22 +27,22 @@ import { findGuest, GUEST_ASKS } from "./guest.ts";
 const MAX_SAID_CHARS = 600;
 
 /** Session with an owner, who is notified. */
-type Owned = SessionRow & { owner_id: string };
+type OwnedSession = SessionRow & { owner_id: string };
 
 const gateCause = (gateId: string) => `gate:${gateId}`;
 const standingCause = (sessionId: string) => `standing:${sessionId}`;
 
-interface News {
+interface StateMessage {
   type: LetterType;
   event: LetterEvent;
   content: string;
 }
 
-export function tellGateOpened(work: Work, session: Owned, gate: GateRow): void {
+export function tellGateOpened(work: Work, session: OwnedSession, gate: GateRow): void {
   const isQuestion = gate.kind === "question";
   withInbox(work, personOf(session), async () => {
     const guest = await findGuest(work.tx, session, gate);
-    const parts = [headOf(session), ...(guest === undefined ? [] : [GUEST_ASKS]), gateWords(gate)];
+    const parts = [titleOf(session), ...(guest === undefined ? [] : [GUEST_ASKS]), gateWords(gate)];
     await write(
       work,
       session,
@@ -57,7 +57,7 @@ export function tellGateOpened(work: Work, session: Owned, gate: GateRow): void 
 }
 
 /** Stores the decision in the message and marks it as read, since nothing is left to answer. */
-export function tellGateClosed(work: Work, session: Owned, gate: GateRow): void {
+export function tellGateClosed(work: Work, session: OwnedSession, gate: GateRow): void {
   withInbox(work, personOf(session), async () => {
     const row = await findByCause(work.tx, gateCause(gate.id));
     if (row) await saveDecision(work.tx, { id: row.id, decision: decisionOf(gate) });
@@ -75,7 +75,7 @@ function decisionOf({ state, decision }: GateRow): LetterDecision {
 }
 
 /** Marks the state message as read: an owner who prompts the session knows its state. */
-export async function ownerSpoke(work: Work, session: Owned): Promise<void> {
+export async function ownerSpoke(work: Work, session: OwnedSession): Promise<void> {
   const causeKey = standingCause(session.id);
   const last = await findByCause(work.tx, causeKey);
   // Usually there is none, and the inbox lock is not needed.
@@ -84,7 +84,7 @@ export async function ownerSpoke(work: Work, session: Owned): Promise<void> {
 }
 
 /** Marks a failure as read after a later turn succeeded or the session was archived or ended. */
-export async function settleFailure(work: Work, session: Owned): Promise<void> {
+export async function settleFailure(work: Work, session: OwnedSession): Promise<void> {
   const causeKey = standingCause(session.id);
   const last = await findByCause(work.tx, causeKey);
   if (last?.event_type === "session.failed" && last.read_at === null)
@@ -130,21 +130,26 @@ export async function redactNews(
  * Writes a completion, which needs no action: the message is already read and replaces the previous
  * one.
  */
-export function tellCompleted(work: Work, session: Owned, said: string, thread: string): void {
-  const content = withSaid(`${headOf(session)} is done.`, said);
-  const news: News = { type: "notification", event: "session.completed", content };
+export function tellCompleted(
+  work: Work,
+  session: OwnedSession,
+  body: string,
+  thread: string,
+): void {
+  const content = withBody(`${titleOf(session)} is done.`, body);
+  const message: StateMessage = { type: "notification", event: "session.completed", content };
   const causeKey = standingCause(session.id);
   const person = personOf(session);
   withInbox(work, person, async () => {
     const last = await findByCause(work.tx, causeKey);
     const isReplaced = last && last.archived_at === null && mayReplace(last);
     if (isReplaced) {
-      await replace(work, last, { thread, contextRef: null }, news);
+      await replace(work, last, { thread, contextRef: null }, message);
       const read = { ...last, surfaced_at: work.now, read_at: work.now, snoozed_until: null };
       await keep(work, person, last, read);
     } else {
       if (last) await forgetCause(work.tx, last.id);
-      await write(work, session, news, { causeKey, contextRef: null, thread, isRead: true });
+      await write(work, session, message, { causeKey, contextRef: null, thread, isRead: true });
     }
     await addToDigest(work, session);
   });
@@ -158,20 +163,20 @@ function mayReplace({ event_type, read_at }: LetterRow): boolean {
 /** `promptId`: prompt that can be retried; null if there is none. */
 export function tellFailed(
   work: Work,
-  session: Owned,
+  session: OwnedSession,
   why: string,
   { thread, promptId }: { thread: string; promptId: string | null },
 ): void {
-  const content = withSaid(`${headOf(session)} failed.`, why);
-  const news: News = { type: "escalation", event: "session.failed", content };
+  const content = withBody(`${titleOf(session)} failed.`, why);
+  const message: StateMessage = { type: "escalation", event: "session.failed", content };
   const causeKey = standingCause(session.id);
   const contextRef = promptId === null ? null : `prompt:${promptId}`;
   withInbox(work, personOf(session), async () => {
     const last = await findByCause(work.tx, causeKey);
-    if (last && isCounted(last)) return replace(work, last, { thread, contextRef }, news);
+    if (last && isCounted(last)) return replace(work, last, { thread, contextRef }, message);
     // The read message stays unchanged and gives up its cause key.
     if (last) await forgetCause(work.tx, last.id);
-    await write(work, session, news, { causeKey, contextRef, thread });
+    await write(work, session, message, { causeKey, contextRef, thread });
   });
 }
 
@@ -179,16 +184,16 @@ async function replace(
   work: Work,
   last: LetterRow,
   { thread, contextRef }: { thread: string; contextRef: string | null },
-  news: News,
+  message: StateMessage,
 ): Promise<void> {
   const row: LetterRow = {
     ...last,
-    message_type: news.type,
-    event_type: news.event,
+    message_type: message.type,
+    event_type: message.event,
     // A reply goes to the thread of this event, which may differ from the previous one.
     from_thread: thread,
     context_ref: contextRef,
-    content: news.content,
+    content: message.content,
     surfaced_at: work.now,
     created_at: work.now,
   };
@@ -200,8 +205,8 @@ async function replace(
 
 async function write(
   work: Work,
-  session: Owned,
-  { type, event, content }: News,
+  session: OwnedSession,
+  { type, event, content }: StateMessage,
   about: { causeKey: string; contextRef: string | null; thread: string; isRead?: boolean },
 ): Promise<void> {
   const { causeKey, contextRef, thread, isRead = false } = about;
@@ -220,24 +225,24 @@ async function write(
 }
 
 /** Marks a message as read, and clears its snooze so that it does not return. */
-async function readByCause(work: Work, session: Owned, causeKey: string): Promise<void> {
+async function readByCause(work: Work, session: OwnedSession, causeKey: string): Promise<void> {
   const row = await findByCause(work.tx, causeKey);
   if (!row || (row.read_at !== null && row.snoozed_until === null)) return;
   const read = { ...row, read_at: row.read_at ?? work.now, snoozed_until: null };
   await keep(work, personOf(session), row, read);
 }
 
-function personOf({ org_id: orgId, owner_id: userId }: Owned) {
+function personOf({ org_id: orgId, owner_id: userId }: OwnedSession) {
   return { orgId, userId };
 }
 
-function headOf({ title, id }: SessionRow): string {
+function titleOf({ title, id }: SessionRow): string {
   return title ?? id;
 }
 
 /** Appends the end of the text, where the result usually is. */
-function withSaid(head: string, said: string): string {
-  const text = said.trim();
+function withBody(head: string, body: string): string {
+  const text = body.trim();
   if (text === "") return head;
   const isCut = text.length > MAX_SAID_CHARS;
   return `${head}\n\n${isCut ? `…${text.slice(-MAX_SAID_CHARS).toWellFormed()}` : text}`;

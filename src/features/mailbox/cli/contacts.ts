@@ -101,8 +101,8 @@ function pickMember(members: readonly Member[], given: string): Member {
     ({ email }) => email?.toLowerCase() === wanted,
     ({ name }) => name.toLowerCase() === wanted,
   ];
-  for (const isMeant of kinds) {
-    const found = members.filter(isMeant);
+  for (const matches of kinds) {
+    const found = members.filter(matches);
     if (found.length === 1) return found[0] as Member;
     if (found.length > 1) {
       const which = found.map(({ name, userId }) => `${name} (${userId})`).join(", ");

@@ -4,7 +4,7 @@ import type { Person } from "#engine/index.ts";
 import type { LetterBox, LetterType } from "../contract.ts";
 import type { LetterRow, MailboxTables } from "../schema.ts";
 
-interface Place {
+interface PagePosition {
   at: number;
   id: string;
 }
@@ -32,7 +32,7 @@ const ORDER: Readonly<Record<LetterBox, { by: Instant; way: "asc" | "desc" }>> =
 
 export function placeIn(box: LetterBox) {
   const { by } = ORDER[box];
-  return (row: LetterRow): Place => ({ at: row[by] ?? 0, id: row.id });
+  return (row: LetterRow): PagePosition => ({ at: row[by] ?? 0, id: row.id });
 }
 
 export function listLetters(
@@ -40,7 +40,7 @@ export function listLetters(
   { orgId, userId }: Person,
   box: LetterBox,
   filter: LetterFilter,
-  { after, limit }: { after: Place | undefined; limit: number },
+  { after, limit }: { after: PagePosition | undefined; limit: number },
 ): Promise<LetterRow[]> {
   const { by, way } = ORDER[box];
   const mine = box === "sent" ? "from_user_id" : "to_user_id";
@@ -107,7 +107,7 @@ export function listThread(
   reader: Reader,
   { orgId, userId }: Person,
   threadId: string,
-  { after, limit }: { after: Place | undefined; limit: number },
+  { after, limit }: { after: PagePosition | undefined; limit: number },
 ): Promise<LetterRow[]> {
   let query = builder<MailboxTables>(reader.dialect)
     .selectFrom("letters")
@@ -134,7 +134,7 @@ export function listUnread(
   }: {
     types: readonly LetterType[] | undefined;
     until: number;
-    after: Place | undefined;
+    after: PagePosition | undefined;
     limit: number;
   },
 ): Promise<Pick<LetterRow, "id" | "surfaced_at">[]> {

@@ -304,8 +304,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         true,
       );
       await write(who, { type: "message" });
-      const told = await write(who, { type: "notification" });
-      expect(await tick()).toEqual([told.id]);
+      const posted = await write(who, { type: "notification" });
+      expect(await tick()).toEqual([posted.id]);
 
       await world.call(who, "PUT", path, { messageType: "message", deliverSlack: true });
       const off = { messageType: "notification", deliverSlack: false };

@@ -23,8 +23,8 @@ export async function readBox(
   const after = decodeCursor(list, cursor);
   // The read state of sent messages belongs to their recipients.
   if (box === "sent" && filter.unreadOnly) return { items: [], next: null };
-  const place = { after, limit: limit + 1 };
-  const rows = await store.read((reader) => listLetters(reader, person, box, filter, place));
+  const range = { after, limit: limit + 1 };
+  const rows = await store.read((reader) => listLetters(reader, person, box, filter, range));
   return pageOf(list, rows, limit, placeIn(box), (row) => letterView(row, person));
 }
 
@@ -35,8 +35,8 @@ export async function readThread(
   threadId: string,
   { cursor, limit }: ThreadQuery,
 ): Promise<Page<Letter>> {
-  const place = { after: decodeCursor(THREAD, cursor), limit: limit + 1 };
-  const rows = await engine.store.read((reader) => listThread(reader, person, threadId, place));
+  const range = { after: decodeCursor(THREAD, cursor), limit: limit + 1 };
+  const rows = await engine.store.read((reader) => listThread(reader, person, threadId, range));
   if (rows.length === 0 && cursor === undefined) throw notFound("exchange of letters");
   const unread = rows.slice(0, limit).filter((row) => isUnreadBy(row, person));
   const ids = unread.map(({ id }) => id);

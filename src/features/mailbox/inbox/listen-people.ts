@@ -15,11 +15,11 @@ import {
   tellGateOpened,
 } from "../agents/session-letters.ts";
 
-type Owned = SessionRow & { owner_id: string };
+type OwnedSession = SessionRow & { owner_id: string };
 type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
 
 /** The organisation's own sessions have no owner and no inbox. */
-const isOwned = (row: SessionRow): row is Owned => row.owner_id !== null;
+const isOwned = (row: SessionRow): row is OwnedSession => row.owner_id !== null;
 
 export const listenForPeople: Listener = async (work, event) => {
   switch (event.type) {
@@ -97,12 +97,12 @@ async function lifecycleChanged(
   const isPutAway = row.lifecycle === "archived" || row.lifecycle === "terminated";
   if (!isPutAway || !isOwned(row)) return;
   await settleFailure(work, row);
-  if (row.lifecycle !== "archived" || (await hasListeningParent(work, row))) return;
+  if (row.lifecycle !== "archived" || (await hasLiveParent(work, row))) return;
   const completion = await findCompletionOf(work.tx, row.id);
   if (completion) tellCompleted(work, row, completion.summary, "main");
 }
 
-async function hasListeningParent(work: Work, { parent_session_id }: SessionRow): Promise<boolean> {
+async function hasLiveParent(work: Work, { parent_session_id }: SessionRow): Promise<boolean> {
   const parent =
     parent_session_id === null ? undefined : await findSession(work.tx, parent_session_id);
   return parent?.lifecycle === "active" || parent?.lifecycle === "hibernated";

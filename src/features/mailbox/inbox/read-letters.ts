@@ -11,7 +11,7 @@ import { letterText } from "../sending/letter-text.ts";
 
 const READ_AT_ONCE = 20;
 
-type Place = Pick<RunRow, "thread" | "prompt_id">;
+type TurnRef = Pick<RunRow, "thread" | "prompt_id">;
 
 export interface ReadLetters {
   letters: NoticeMessage[];
@@ -29,7 +29,7 @@ export interface ReadLetters {
 export async function readLetters(
   work: Work,
   session: SessionWriter,
-  run: Place,
+  run: TurnRef,
 ): Promise<ReadLetters> {
   const { row } = session;
   const guest = await findGuest(work.tx, row, run);
@@ -53,23 +53,23 @@ export async function readLetters(
 export async function readLetter(
   work: Work,
   session: SessionWriter,
-  run: Place,
+  run: TurnRef,
   id: string,
 ): Promise<{ text: string; letter: LetterRow; isSent: boolean }> {
   const { row } = session;
   const letter = await findLetter(work.tx, id);
   const isSent = letter?.from_session_id === row.id && letter.from_thread === run.thread;
-  const isTold =
+  const isDelivered =
     letter?.to_session_id === row.id &&
     letter.to_thread === run.thread &&
     letter.fate === "delivered";
-  if (!letter || !(isSent || isTold)) {
+  if (!letter || !(isSent || isDelivered)) {
     throw new Refusal(
       "not_found",
       "letter_not_found",
       `You have no letter ${JSON.stringify(id)} in this conversation. Call mailbox_check without letterId for what is new.`,
     );
   }
-  const [told] = (await relate(work, row, [letter])) as [NoticeMessage];
-  return { text: letterText(told, null), letter, isSent };
+  const [message] = (await relate(work, row, [letter])) as [NoticeMessage];
+  return { text: letterText(message, null), letter, isSent };
 }

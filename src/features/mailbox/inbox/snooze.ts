@@ -12,7 +12,7 @@ export const snoozeIsOver: TimerHandler = async (work, { subject }) => {
   // Read again under the inbox lock. Another snooze moves the timer, so this one no longer applies.
   const row = await findLetter(work.tx, subject);
   if (!row || row.snoozed_until === null) return;
-  const back = surface(row, work.now);
-  await keep(work, person, row, back);
-  await post(work, back);
+  const surfaced = surface(row, work.now);
+  await keep(work, person, row, surfaced);
+  await post(work, surfaced);
 };

@@ -85,7 +85,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         await expect(office.reply(who, asked.id, "x")).rejects.toMatchObject({
           code: "letter_not_found",
         });
-      // Bob received it: he may reply to her agent, though it accepts no mail, and only by a reply.
+      // Bob received the message: he may reply to her agent, which accepts no other mail of his.
       const answer = await office.reply(bob, note, "thanks");
       expect(answer.to.id).toBe(her);
       await expect(
@@ -280,9 +280,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { ann, bob, her, his, to } = await two();
       await send(await office.turn(bob, his), { to, content: "hello" });
       const guest = await office.at.turnOf(her);
-      const told = await send(guest, { to: ann.userId, content: "Bob wants something." });
+      const noteId = await send(guest, { to: ann.userId, content: "Bob wants something." });
       await guest.end("");
-      await office.reply(ann, told, "Do it.");
+      await office.reply(ann, noteId, "Do it.");
       const mine = await office.at.turnOf(her);
       expect(mine.assignment).toMatchObject({
         thread: `mail:${bob.userId}`,

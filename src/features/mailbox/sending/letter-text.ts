@@ -48,12 +48,12 @@ const CLOSING: Readonly<Record<MessagesNotice["from"], string>> = {
 export function mailText(notice: MessagesNotice): string {
   const letters = letterTexts(notice.items).map((text, index) => `${index + 1}. ${text}`);
   const closing = CLOSING[notice.from];
-  const isLimited = isInGuestsPlace(notice);
+  const isLimited = isInGuestThread(notice);
   return [headOf(notice), ...letters, isLimited ? `${closing} ${LIMITS}` : closing].join("\n\n");
 }
 
 /** True for a message of the reader's own side in a guest's thread. */
-function isInGuestsPlace({ from, isGuest }: MessagesNotice): boolean {
+function isInGuestThread({ from, isGuest }: MessagesNotice): boolean {
   return isGuest && from !== "guest";
 }
 
@@ -66,7 +66,7 @@ export function letterTexts(messages: readonly NoticeMessage[]): string[] {
 function headOf(notice: MessagesNotice): string {
   const { items, from, toHandle } = notice;
   const count = items.length === 1 ? "1 letter" : `${items.length} letters`;
-  if (isInGuestsPlace(notice)) return `${GUEST_MAIL} ${count} for you, in a guest's conversation.`;
+  if (isInGuestThread(notice)) return `${GUEST_MAIL} ${count} for you, in a guest's conversation.`;
   if (from !== "guest") return `[mailbox] ${count} for you.`;
   const you = toHandle === null ? "you" : `you (@${toHandle})`;
   return `${GUEST_MAIL} ${count} for ${you}, from outside your person's own sessions.`;
@@ -84,7 +84,7 @@ export function letterText(message: NoticeMessage, share: number | null): string
 
 function senderText({ id, type, from }: NoticeMessage): string {
   const handle = from.handle === null ? "" : `@${from.handle}, `;
-  return `${type} ${id} from ${bounded(from.name)} (${handle}${from.id})`;
+  return `${type} ${id} from ${quoteBounded(from.name)} (${handle}${from.id})`;
 }
 
 function aboutText({ replyToId, about }: NoticeMessage): string {
@@ -98,10 +98,10 @@ function aboutText({ replyToId, about }: NoticeMessage): string {
 }
 
 const named = (what: string, value: string | null) =>
-  value === null ? "" : `${what} ${bounded(value)}`;
+  value === null ? "" : `${what} ${quoteBounded(value)}`;
 
 /** Shortens by the longest escape, because quoting makes some characters longer. */
-function bounded(text: string): string {
+function quoteBounded(text: string): string {
   const quoted = inQuotes(text);
   if (quoted.length <= MAX_NAME_CHARS) return quoted;
   return inQuotes(`${text.slice(0, Math.floor(MAX_NAME_CHARS / LONGEST)).toWellFormed()}…`);

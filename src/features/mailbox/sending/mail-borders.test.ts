@@ -64,9 +64,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { ann, bob, her, his, to } = await two();
       await send(await office.turn(bob, his), { to, content: "hello" });
       const guest = await office.at.turnOf(her);
-      const told = await send(guest, { to: ann.userId, content: "Bob wants something." });
+      const noteId = await send(guest, { to: ann.userId, content: "Bob wants something." });
       await guest.end("");
-      await office.reply(ann, told, "Tell him about the launch.");
+      await office.reply(ann, noteId, "Tell him about the launch.");
       const { assignment } = await office.at.turnOf(her);
       expect(assignment).toMatchObject({
         thread: `mail:${bob.userId}`,
@@ -86,9 +86,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const [first] = await office.inbox(ann);
       await office.world.call(ann, "PATCH", `/api/me/inbox/${first?.id}`, { read: false });
       await office.at.settle(mine, { outcome: "failed", error: FAILURE });
-      const [news, ...more] = (await office.inbox(ann)).filter(({ read }) => !read);
-      expect([news?.eventType, more]).toEqual(["session.failed", []]);
-      const answer = await office.reply(ann, news?.id ?? "", "Not for Bob: try again.");
+      const [failure, ...more] = (await office.inbox(ann)).filter(({ read }) => !read);
+      expect([failure?.eventType, more]).toEqual(["session.failed", []]);
+      const answer = await office.reply(ann, failure?.id ?? "", "Not for Bob: try again.");
       expect((await office.letter(answer.id)).to_thread).toBe("main");
     });
 

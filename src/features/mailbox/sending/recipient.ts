@@ -49,19 +49,19 @@ export interface Aim {
 
 /** Session to lock before anything is decided; empty if the recipient is a person or unknown. */
 export async function listReached(reader: Reader, asker: Asker, aim: Aim): Promise<string[]> {
-  const id = await findAimed(reader, asker, aim);
+  const id = await findTargetSession(reader, asker, aim);
   const row = id === null ? undefined : await findSession(reader, id);
   return row?.org_id === asker.orgId ? [row.id] : [];
 }
 
-async function findAimed(
+async function findTargetSession(
   reader: Reader,
   asker: Asker,
   { to, replyToId }: Aim,
 ): Promise<string | null> {
   if (to !== undefined) {
-    const meant = await findMeant(reader, asker, to);
-    return meant.kind === "session" ? meant.id : null;
+    const resolved = await findMeant(reader, asker, to);
+    return resolved.kind === "session" ? resolved.id : null;
   }
   const replied = replyToId === undefined ? undefined : await findLetter(reader, replyToId);
   return replied?.from_session_id ?? null;
@@ -113,13 +113,13 @@ export async function requireRecipient(
   { called, isAnswer }: { called: string; isAnswer: boolean },
 ): Promise<Recipient> {
   const found = await findRecipient(work, sender, address);
-  if (!found || !(await isHeard(work.tx, sender, found))) throw recipientNotFound(called);
+  if (!found || !(await mayReach(work.tx, sender, found))) throw recipientNotFound(called);
   if (found.kind === "session") refuseSelf(sender, found.session.row);
   // Replies to a sender are always allowed.
   const reach = isAnswer ? "free" : reachOf(await writerOf(work.tx, sender), reachedOf(found));
   if (reach === "none") throw recipientNotFound(called);
   if (found.kind === "session") {
-    if (reach === "consent") await requireWelcome(work.tx, sender, found.session.row);
+    if (reach === "consent") await requireConsent(work.tx, sender, found.session.row);
     refuseEnded(found.session.row);
   }
   return found;
@@ -137,19 +137,22 @@ async function findRecipient(
   const session = await work.family(id);
   if (session?.row.org_id !== orgId) return undefined;
   // A session whose owner left counts as not found.
-  const { owner_id: whose } = session.row;
-  const user = whose === null || whose === ownerId ? undefined : await findUser(work.tx, whose);
+  const { owner_id: recipientOwnerId } = session.row;
+  const user =
+    recipientOwnerId === null || recipientOwnerId === ownerId
+      ? undefined
+      : await findUser(work.tx, recipientOwnerId);
   return user && !isHere(user) ? undefined : { kind, session };
 }
 
 /** Agents of an owner who left may write to each other, and to nobody else. */
-async function isHeard(
+async function mayReach(
   reader: Reader,
   { session, ownerId }: Sender,
   to: Recipient,
 ): Promise<boolean> {
-  const whose = to.kind === "user" ? to.user.id : to.session.row.owner_id;
-  if (session === null || ownerId === null || whose === ownerId) return true;
+  const recipientOwnerId = to.kind === "user" ? to.user.id : to.session.row.owner_id;
+  if (session === null || ownerId === null || recipientOwnerId === ownerId) return true;
   const owner = await findUser(reader, ownerId);
   return owner !== undefined && isHere(owner);
 }
@@ -174,7 +177,7 @@ function refuseSelf({ session }: Sender, { id }: SessionRow): void {
 }
 
 /** Every refused sender gets the same text. It may confirm the handle, since handles are public. */
-async function requireWelcome(
+async function requireConsent(
   reader: Reader,
   { orgId, ownerId: senderId }: Sender,
   { owner_id: ownerId }: SessionRow,

@@ -62,7 +62,7 @@ async function findPerson(reader: Reader, asker: Asker, name: string): Promise<M
   const wanted = fold(name);
   const members = (await listMembers(reader, asker.orgId)).filter(({ id }) => mayName(asker, id));
   const byId = members.find(({ id }) => id === name);
-  const people = byId ? [byId] : members.filter((member) => isCalled(member, wanted));
+  const people = byId ? [byId] : members.filter((member) => hasName(member, wanted));
   const [first, second] = people;
   if (!first) return NOBODY;
   return second ? { kind: "several", people } : { kind: "user", id: first.id };
@@ -73,7 +73,7 @@ function mayName({ session, ownerId }: Asker, userId: string): boolean {
   return session === null || isOrchestrator(session) || userId === ownerId;
 }
 
-function isCalled({ name, email }: PersonRow, wanted: string): boolean {
+function hasName({ name, email }: PersonRow, wanted: string): boolean {
   const address = fold(email ?? "");
   const local = address.slice(0, Math.max(0, address.lastIndexOf("@")));
   return wanted !== "" && [fold(name), address, local].includes(wanted);
@@ -82,10 +82,10 @@ function isCalled({ name, email }: PersonRow, wanted: string): boolean {
 const MAX_NAMED = 10;
 
 export async function requireMeant(reader: Reader, asker: Asker, to: string): Promise<Address> {
-  const meant = await findMeant(reader, asker, to);
-  if (meant.kind === "nobody") throw recipientNotFound(to);
-  if (meant.kind !== "several") return meant;
-  const ids = meant.people.slice(0, MAX_NAMED).map(({ id }) => id);
+  const resolved = await findMeant(reader, asker, to);
+  if (resolved.kind === "nobody") throw recipientNotFound(to);
+  if (resolved.kind !== "several") return resolved;
+  const ids = resolved.people.slice(0, MAX_NAMED).map(({ id }) => id);
   throw new Refusal(
     "conflict",
     "recipient_ambiguous",

@@ -69,7 +69,7 @@ export async function sendLetter(
     called: mail.to ?? address.id,
     isAnswer,
   });
-  requireWord(sender, recipient);
+  requireMayPrompt(sender, recipient);
   await requireRoom(work, sender, recipient);
   const draft = await draftOf(work, { sender, recipient, replied, isAnswer }, id, mail);
   if (recipient.kind === "user")
@@ -81,10 +81,10 @@ export async function sendLetter(
   const letter = await writeLetter(work, draft);
   const { session } = recipient;
   const isOwner = sender.session === null && sender.ownerId === session.row.owner_id;
-  const asked = isOwner && isAnswer ? await findAsked(work, session, replied) : undefined;
-  if (asked) {
-    requireAnswer(sender);
-    await answerAsked(work, asked, letter.content, sender.ownerId ?? "");
+  const pendingQuestion = isOwner && isAnswer ? await findAsked(work, session, replied) : undefined;
+  if (pendingQuestion) {
+    requireMayAnswer(sender);
+    await answerAsked(work, pendingQuestion, letter.content, sender.ownerId ?? "");
     await markReadBy(work.tx, id, null, work.now);
   } else await deliver(work, session, letter);
   return { letter, recipient, isCut: false };
@@ -94,7 +94,7 @@ export async function sendLetter(
  * A person's message to their own agent acts like a prompt and answers its questions. A key with
  * only the mail scope must not start by mail what it may not start by a prompt.
  */
-function requireWord(sender: Sender, recipient: Recipient): void {
+function requireMayPrompt(sender: Sender, recipient: Recipient): void {
   if (sender.session !== null || sender.mayPrompt || recipient.kind === "user") return;
   if (recipient.session.row.owner_id !== sender.ownerId) return;
   throw new Refusal(
@@ -105,7 +105,7 @@ function requireWord(sender: Sender, recipient: Recipient): void {
 }
 
 /** A reply that answers a question is a decision, so it needs the permission to decide. */
-function requireAnswer(sender: Sender): void {
+function requireMayAnswer(sender: Sender): void {
   if (sender.session !== null || sender.mayAnswer) return;
   throw new Refusal(
     "forbidden",
@@ -197,9 +197,13 @@ async function hopsFor(
 ): Promise<number> {
   if (!sender.run) return 0;
   const { prompt_id: promptId } = sender.run;
-  const told = await listByPrompt(work.tx, promptId);
+  const delivered = await listByPrompt(work.tx, promptId);
   const isAsked = replied && (await findPrompt(work.tx, promptId))?.author_kind === "user";
-  return hopsOf(replied && !isAsked ? [...told, replied] : told, from.ownerId, to.ownerId);
+  return hopsOf(
+    replied && !isAsked ? [...delivered, replied] : delivered,
+    from.ownerId,
+    to.ownerId,
+  );
 }
 
 export interface PersonsMail extends Omit<NewLetter, "messageType"> {

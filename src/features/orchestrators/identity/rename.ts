@@ -10,11 +10,11 @@ import { changeIdentity, lockOrchestrator, type NamedPerson } from "./ensure-ide
 export async function renameOrchestrator(
   work: Work,
   person: NamedPerson,
-  wish: IdentityChange,
+  change: IdentityChange,
 ): Promise<IdentityRow> {
   const { orgId, userId } = person;
-  const { session, identity, isNew } = await lockOrchestrator(work, person, wish);
-  if (!isNew) await changeIdentity(work, person, identity, wish);
+  const { session, identity, isNew } = await lockOrchestrator(work, person, change);
+  if (!isNew) await changeIdentity(work, person, identity, change);
   if (session && session.row.title !== identity.name) {
     session.row.title = identity.name;
     session.record({ type: "session_updated", reason: "changed", data: { fields: ["title"] } });

@@ -27,13 +27,13 @@ export function identityText(
     `- Your handle, by which others in the organisation can call you: @${handle}`,
     `- Your person: ${person}`,
     `- How you write: ${STYLES[style]}`,
-    ...(custom_instructions === null ? [] : ownWords(custom_instructions)),
+    ...(custom_instructions === null ? [] : customSection(custom_instructions)),
     "",
   ].join("\n");
 }
 
 /** Uses a fence longer than any in the text, so that the text cannot close it. */
-function ownWords(text: string): string[] {
+function customSection(text: string): string[] {
   const longest = Math.max(2, ...[...text.matchAll(/~+/g)].map(([run]) => run.length));
   const fence = "~".repeat(longest + 1);
   return [

@@ -34,15 +34,20 @@ export interface Wish {
 export async function ensureRunning(
   work: Work,
   person: NamedPerson,
-  { identity: wish = {}, wakes = false, restarts = false, isAutomatic = false }: Wish = {},
+  {
+    identity: identityChange = {},
+    wakes = false,
+    restarts = false,
+    isAutomatic = false,
+  }: Wish = {},
 ): Promise<Running> {
-  const { session, identity, isNew } = await lockOrchestrator(work, person, wish);
+  const { session, identity, isNew } = await lockOrchestrator(work, person, identityChange);
   if (session && isHealthy(session.row)) {
     const did = restarts ? await renew(work, session) : await wakeIf(work, session, wakes);
-    if (did === "revived") await tellRestart(work, person, "restarted", isAutomatic);
+    if (did === "revived") await auditRestart(work, person, "restarted", isAutomatic);
     return { session, identity, did };
   }
-  if (!isNew) await changeIdentity(work, person, identity, wish);
+  if (!isNew) await changeIdentity(work, person, identity, identityChange);
   if (!isAutomatic) await forgetFailures(work, identity);
   const started = session ?? (await create(work, person, identity));
   started.row.title = identity.name;
@@ -50,7 +55,7 @@ export async function ensureRunning(
   // An automatic restart leaves it hibernated, since nobody asked for a turn.
   if (session) await revive(work, session, isAutomatic ? "hibernated" : "active");
   const did = session ? "revived" : "created";
-  await tellRestart(work, person, did, isAutomatic);
+  await auditRestart(work, person, did, isAutomatic);
   return { session: started, identity, did };
 }
 
@@ -109,7 +114,7 @@ async function create(
   });
 }
 
-function tellRestart(
+function auditRestart(
   work: Work,
   { orgId, userId }: NamedPerson,
   action: string,

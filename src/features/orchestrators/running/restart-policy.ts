@@ -36,9 +36,9 @@ export function planRestart({ deadSince, restarts, stoppedAt }: Ended, now: numb
   if (last === undefined) return { state: "recovering", dueAt: deadSince + DEAD_MS };
   // A restart before this end worked for a while, so the grace period applies again. A restart
   // after it never came up, so only the pause applies.
-  const rest = last < deadSince ? deadSince + DEAD_MS : 0;
+  const notBefore = last < deadSince ? deadSince + DEAD_MS : 0;
   const pause = PAUSES_MS[Math.min(recent.length, PAUSES_MS.length) - 1] as number;
-  return { state: "backoff", dueAt: Math.max(rest, last + pause) };
+  return { state: "backoff", dueAt: Math.max(notBefore, last + pause) };
 }
 
 export function recentOf(restarts: readonly number[], now: number): number[] {

@@ -21,14 +21,14 @@ async function reviveOne(
   engine: Engine,
   { org_id: orgId, user_id: userId, name }: DeadOrchestrator,
 ): Promise<void> {
-  if (!(await beginTry(engine, { orgId, userId }))) return;
+  if (!(await recordAttempt(engine, { orgId, userId }))) return;
   await command(engine, (work) =>
     ensureRunning(work, { orgId, userId, name }, { isAutomatic: true }),
   );
 }
 
 /** Returns false if no attempt is due, if recovery has stopped, or if somebody else was faster. */
-function beginTry(engine: Engine, person: Person): Promise<boolean> {
+function recordAttempt(engine: Engine, person: Person): Promise<boolean> {
   return command(engine, async (work) => {
     const identity = await lockIdentity(work.tx, person);
     const session = await findSession(work.tx, orchestratorId(person.userId));

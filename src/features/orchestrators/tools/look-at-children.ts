@@ -82,7 +82,7 @@ export const listSessions = defineTool({
     const seen = await listChildSessions(work.tx, session.row.id, MAX_SEEN);
     const repos =
       repo === undefined ? undefined : await listRepoAddresses(work.tx, session.row.org_id, repo);
-    const onRepo = seen.filter((row) => isOn(row, repos) && mayHaveStatus(row, status));
+    const onRepo = seen.filter((row) => isOnRepo(row, repos) && mayHaveStatus(row, status));
     const states = await describeSessions(work.tx, onRepo, work.now);
     const found = onRepo.filter((row, at) => hasStatus(row, states[at]?.activity, status));
     const sessions = [];
@@ -139,7 +139,7 @@ function isAsleepWhenDone({ lifecycle, last_outcome, waiting }: SessionRow): boo
 }
 
 /** Undefined matches any repository. */
-function isOn({ repo }: SessionRow, addresses: readonly string[] | undefined): boolean {
+function isOnRepo({ repo }: SessionRow, addresses: readonly string[] | undefined): boolean {
   return addresses === undefined || (repo !== null && addresses.includes(repo));
 }
 

@@ -64,7 +64,7 @@ export const sleep = defineTool({
     wait(work, caller, { kind: "time", children: null, seconds }),
 });
 
-interface Wish {
+interface WaitRequest {
   kind: "children" | "time";
   /** Null for any child. */
   children: readonly string[] | null;
@@ -72,7 +72,7 @@ interface Wish {
   seconds: number | null;
 }
 
-async function wait(work: Work, caller: ToolCaller, wish: Wish): Promise<ToolResult> {
+async function wait(work: Work, caller: ToolCaller, request: WaitRequest): Promise<ToolResult> {
   const { session, run } = caller;
   const { thread } = run;
   // Pending events come first, even those of children that have ended.
@@ -82,9 +82,9 @@ async function wait(work: Work, caller: ToolCaller, wish: Wish): Promise<ToolRes
       output: { events: wakeText(untold.map(childEventOf), "read_messages"), next: GO_ON },
       error: null,
     };
-  const { kind, children, seconds } = wish;
-  if (children) await requireSomeoneLive(work, caller, children);
-  else if (seconds === null) await requireAnyone(work, caller);
+  const { kind, children, seconds } = request;
+  if (children) await requireLiveNamedChild(work, caller, children);
+  else if (seconds === null) await requireLiveChild(work, caller);
   await beginWait(work, session, {
     thread,
     promptId: run.prompt_id,
@@ -102,25 +102,25 @@ const END_TURN = "Your turn ends here. You are woken when something happens.";
 /**
  * Refuses a wait that no event could end: for ended children, or for children of another thread.
  */
-async function requireSomeoneLive(
+async function requireLiveNamedChild(
   work: Work,
   { session, run }: ToolCaller,
   sessionIds: readonly string[],
 ): Promise<void> {
-  let isSomeoneLive = false;
-  let isHeardHere = false;
+  let isAnyLive = false;
+  let isNotifiedHere = false;
   for (const id of sessionIds) {
     const row = await requireChildRow(work.tx, session.row.id, id);
     if (!isLive(row)) continue;
-    isSomeoneLive = true;
-    isHeardHere ||= (await findLink(work.tx, id))?.parent_thread === run.thread;
+    isAnyLive = true;
+    isNotifiedHere ||= (await findLink(work.tx, id))?.parent_thread === run.thread;
   }
-  if (isHeardHere) return;
-  throw isSomeoneLive ? heardElsewhere() : nobodyLives();
+  if (isNotifiedHere) return;
+  throw isAnyLive ? notifiedElsewhere() : allEnded();
 }
 
 /** Refuses a wait without a child and without a timeout, which only a person could end. */
-async function requireAnyone(work: Work, { session, run }: ToolCaller): Promise<void> {
+async function requireLiveChild(work: Work, { session, run }: ToolCaller): Promise<void> {
   if (await hasLiveChild(work.tx, session.row.id, run.thread)) return;
   throw new Refusal(
     "conflict",
@@ -129,7 +129,7 @@ async function requireAnyone(work: Work, { session, run }: ToolCaller): Promise<
   );
 }
 
-function nobodyLives(): Refusal {
+function allEnded(): Refusal {
   return new Refusal(
     "conflict",
     "worker_not_live",
@@ -137,7 +137,7 @@ function nobodyLives(): Refusal {
   );
 }
 
-function heardElsewhere(): Refusal {
+function notifiedElsewhere(): Refusal {
   return new Refusal(
     "conflict",
     "worker_heard_elsewhere",
