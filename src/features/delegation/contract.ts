@@ -1,4 +1,4 @@
-/** Parents and children on the wire: the events a parent is told, and the routes. */
+/** API contract of parents and children: the events of a parent's inbox, and the routes. */
 import * as z from "zod";
 import { apiRoute } from "#protocol/api-route.ts";
 import { WORKER_EVENT_TYPES } from "#protocol/notices/notices.ts";
@@ -20,14 +20,14 @@ export const inboxItemSchema = z
 export type InboxItem = z.infer<typeof inboxItemSchema>;
 
 export const PLAN_STATES = [
-  /** It need not present one. */
+  /** The session needs no plan. */
   "none",
-  /** It has to present one. */
+  /** The session has to present a plan. */
   "required",
-  /** It has presented one, which waits for a decision. */
+  /** A plan waits for a decision. */
   "pending",
   "approved",
-  /** It was sent back. */
+  /** The plan was sent back with changes to make. */
   "revise",
   "rejected",
   "expired",
@@ -39,25 +39,25 @@ export const childSchema = z
     title: z.string().nullable(),
     lifecycle: z.string(),
     activity: z.string(),
-    /** Why it does not go on; null when nothing holds it up. */
+    /** Reason why the session waits; null if nothing holds it up. */
     waitingFor: sessionWaitSchema.nullable(),
     status: z.string(),
-    /** Why its last turn failed; null when that did not fail. */
+    /** Error of the last turn; null if the turn did not fail. */
     lastError: lastErrorSchema.nullable(),
     persona: z.string().nullable(),
     personaVersion: z.number().int().nullable(),
     model: z.string().nullable(),
-    /** As a supervisor sees it. */
+    /** State in the words of supervision. */
     state: z.enum(["streaming", "idle", "cold"]),
-    /** What it is doing, in one line. */
+    /** Newest entry of its transcript, in one line. */
     doing: z.string().nullable(),
     repo: z.string().nullable(),
     branch: z.string().nullable(),
     changedFiles: z.number().int().nullable(),
-    /** In micro-units; null when a part of it is not known. */
+    /** Cost in micro-units; null if a part of it is unknown. */
     cost: z.number().int().nullable(),
     messages: z.number().int(),
-    /** It changes nothing until a plan of its own is approved. */
+    /** True if the session may change nothing until a plan is approved. */
     requirePlanApproval: z.boolean(),
     planState: z.enum(PLAN_STATES),
     lastActivityAt: z.iso.datetime(),
@@ -68,9 +68,9 @@ export type Child = z.infer<typeof childSchema>;
 const familySchema = z
   .object({
     items: z.array(childSchema),
-    /** Children there are besides those that are listed. */
+    /** Number of children that are not listed. */
     more: z.number().int(),
-    /** What the parent and all its children cost, in micro-units; null when a part of it is not known. */
+    /** Cost of the parent and all its children in micro-units; null if a part of it is unknown. */
     treeCost: z.number().int().nullable(),
   })
   .meta({ id: "Family" });

@@ -1,4 +1,4 @@
-/** Parents and children on the real kernel, with a runner that does what the test says. */
+/** Parents and children on the real kernel, with a runner that the test controls. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { command } from "#engine/index.ts";
 import { owner, startWorld, type Turn, type World } from "#features/testing/index.ts";

@@ -1,4 +1,4 @@
-/** Children, parents and people who do what nobody hoped for: nobody is fooled, flooded or forgotten. */
+/** Children, parents and people that misbehave: nobody is deceived, flooded or forgotten. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { command } from "#engine/index.ts";
 import { admitFrom, purgeEnded, withdrawPrompt } from "#engine/sessions/index.ts";
@@ -193,7 +193,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     describe("without a person", () => {
-      /** How many rounds parent and child drive each other. */
+      /** Number of rounds in which parent and child keep each other running. */
       async function drive(parentId: string, childId: string): Promise<number> {
         const isWoken = async () =>
           (await at.wakes(parentId)).some(({ state }) => state !== "settled");
@@ -213,7 +213,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       it("a tree goes so far and no further, says so, and goes on when one speaks", async () => {
         const { parentId, childId, turn } = await at.family();
         await at.settle(turn, done("ping"));
-        // The task, then a wake-up and a message each round.
+        // The task, then a notice and a message in each round.
         expect(await drive(parentId, childId)).toBeLessThanOrEqual(LIMIT / 2);
         expect(await at.arrived()).toEqual([]);
         const notices = async () =>
@@ -222,7 +222,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           );
         const more = await at.spawn(parentId, { title: "late" }).catch((error: unknown) => error);
         expect(more).toMatchObject({ code: "unattended_limit_reached" });
-        // What happens now is kept, and said to wait for somebody, once.
+        // Later events are kept, and one notice says that they wait for a person.
         for (const word of ["one", "two"])
           await at.act(childId, async (work, child) => {
             const link = await findLink(work.tx, childId);
@@ -298,7 +298,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const ids: string[] = [];
       for (let index = 0; index < 4; index += 1) {
         ids.push(await at.spawn(parentId, { title: `c${index}` }));
-        // Ids that are minted in one moment have no order.
+        // Ids minted in the same millisecond have no order.
         await new Promise((resolve) => setTimeout(resolve, 2));
         at.world.clock.advance(1);
       }

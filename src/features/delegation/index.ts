@@ -1,6 +1,7 @@
 /**
- * Delegation: parents and children, whatever the parent is. It ties them, tells parents what becomes
- * of children, and holds what a parent can do; orchestrators and supervisors give it to agents.
+ * Delegation: parents and children, for any kind of parent. It links them, notifies parents of
+ * their children's events, and implements the actions of a parent; orchestrators and supervisors
+ * offer those to agents as tools.
  */
 import type { Feature } from "#engine/index.ts";
 import { childTools } from "./children/child-tools.ts";

@@ -1,4 +1,4 @@
-/** What the kernel tells of children and parents, as news to parents. */
+/** Kernel events of children and parents, turned into events for parents. */
 
 import type { KernelEvent, Listener, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { listLiveRuns } from "#engine/runs/index.ts";
@@ -55,7 +55,7 @@ export function createListener(limits: DelegationLimits): Listener {
       case "entry_redacted":
         return redactTold(work, event.session.row, event.words);
       case "workspace_offline":
-        return machineGone(work, event);
+        return notifyMachineGone(work, event);
       case "gate_opened":
         planOpened(event.session, event.gate);
         return questionOpened(work, event.session, event.gate);
@@ -67,7 +67,7 @@ export function createListener(limits: DelegationLimits): Listener {
   };
 }
 
-/** A child's budget is a part of its parent's: what it gets more comes out of that. */
+/** A child's budget is reserved from its parent's: an increase comes out of the parent's budget. */
 async function budgetChanged(work: Work, child: SessionRow, before: number | null): Promise<void> {
   const link = child.parent_session_id === null ? undefined : await findLink(work.tx, child.id);
   const parent = link && (await work.session(link.parent_session_id));
@@ -81,23 +81,24 @@ async function lifecycleChanged(
   { session, from }: EventOf<"session_lifecycle">,
 ): Promise<void> {
   if (session.row.lifecycle === "active") {
-    if (from === "archived") await cameBack(work, session);
+    if (from === "archived") await sessionRestored(work, session);
     tellWhatWaits(work, session);
     return;
   }
-  if (isGone(session.row) && from !== "archived") await wentAway(work, session);
+  if (isGone(session.row) && from !== "archived") await sessionGone(work, session);
 }
 
-async function wentAway(work: Work, session: SessionWriter): Promise<void> {
+async function sessionGone(work: Work, session: SessionWriter): Promise<void> {
   const { id, lifecycle, last_seq } = session.row;
   const link = await findLink(work.tx, id);
   const parent = link && (await work.session(link.parent_session_id));
   if (!link || !parent) return;
   returnBudget(parent.row, session.row, link);
-  // The turn that is cut with the whole tree is no news either, whenever it winds down.
-  if (endsNow(parent)) link.quiet_run = (await listLiveRuns(work.tx, id))[0]?.id ?? link.quiet_run;
+  // A run that is aborted with the whole tree is not reported either, whenever it settles.
+  if (isBeingTerminated(parent))
+    link.quiet_run = (await listLiveRuns(work.tx, id))[0]?.id ?? link.quiet_run;
   await saveLink(work.tx, link);
-  if (!endsNow(parent))
+  if (!isBeingTerminated(parent))
     await tellParent(work, session, link, {
       type: "worker.deleted",
       payload: { outcome: lifecycle },
@@ -106,15 +107,18 @@ async function wentAway(work: Work, session: SessionWriter): Promise<void> {
   await endDeafWaits(work, parent, id);
 }
 
-/** Whoever ends a parent with all its children tells it nothing by that, also if it comes back. */
-function endsNow(parent: SessionWriter): boolean {
+/**
+ * True while the parent itself is being terminated with its tree. Its children's ends are not
+ * reported to it, even if it comes back.
+ */
+function isBeingTerminated(parent: SessionWriter): boolean {
   return parent.appended.some(
     ({ type, reason }) => type === "session_updated" && reason === "terminated",
   );
 }
 
-/** It is its parent's again: what becomes of it now is news. */
-async function cameBack(work: Work, session: SessionWriter): Promise<void> {
+/** Relinks a child that returned from the archive: its parent is notified of its events again. */
+async function sessionRestored(work: Work, session: SessionWriter): Promise<void> {
   const link = await findLink(work.tx, session.row.id);
   const parent = link && (await work.session(link.parent_session_id));
   if (!link || !parent) return;
@@ -130,12 +134,12 @@ async function promptAdmitted(
 ): Promise<void> {
   if (prompt.author_kind === "session") await countAgentTurn(work, session, unattendedTurns);
   if (prompt.author_kind === "user" || prompt.author_kind === "channel")
-    await personSpoke(work, session);
+    await releaseTree(work, session);
   if (!isWake(prompt)) await endWait(work, session, prompt.thread);
 }
 
-/** Whoever of a tree they speak to, all of it may go on. */
-async function personSpoke(work: Work, { row }: SessionWriter): Promise<void> {
+/** A person's prompt to any session of a tree lets the whole tree continue. */
+async function releaseTree(work: Work, { row }: SessionWriter): Promise<void> {
   if (!(await attend(work, row.root_session_id))) return;
   const root = await work.session(row.root_session_id);
   if (root) tellWhatWaits(work, root);
@@ -146,13 +150,14 @@ async function promptStarted(
   { session, prompt }: EventOf<"prompt_started">,
   { unattendedTurns }: DelegationLimits,
 ): Promise<void> {
-  // Whatever the platform tells, of children or of something else, begins a turn that no person asked for.
+  // Every prompt of the platform, about children or anything else, starts a turn that no person
+  // asked for.
   if (prompt.author_kind === "system") await countWakeTurn(work, session, unattendedTurns);
   if (isWake(prompt)) await note(work, session.row, { action: "wake_delivered", by: "system" });
 }
 
-/** Its turn has not ended, and does not go on: its parent may wait, or send it elsewhere. */
-async function machineGone(
+/** Notifies the parent of a turn that cannot continue: the parent may wait, or relocate the child. */
+async function notifyMachineGone(
   work: Work,
   { session, run }: EventOf<"workspace_offline">,
 ): Promise<void> {
@@ -170,7 +175,7 @@ async function promptSettled(work: Work, event: EventOf<"prompt_settled">): Prom
   const { id, kind } = session.row;
   if (prompt.outcome === "failed" && isWake(prompt))
     await note(work, session.row, { action: "wake_failed", by: "system" });
-  // Nobody was told by a prompt that never began.
+  // A prompt that never started has delivered nothing.
   if (prompt.started_at === null && isWake(prompt)) await takeBackAnnounced(work.tx, prompt.id);
   if (!isOrchestrator({ kind })) return childSettled(work, event);
   // Another of its threads may still wait.

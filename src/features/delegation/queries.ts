@@ -1,4 +1,4 @@
-/** The only SQL on links, and on the sessions they tie. */
+/** SQL on links and on the sessions that they connect. */
 import { inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables, PromptRow, SessionRow } from "#engine/index.ts";
 import type { DelegationTables, LinkRow } from "./schema.ts";
@@ -51,7 +51,7 @@ const selectNewestLinks = prepare<{ parentId: string; limit: number }, LinkRow>(
     .orderBy("session_id", "desc")
     .limit(p("limit")),
 );
-/** The newest of them, the newest first. */
+/** Lists the newest links, newest first. */
 export function listNewestLinks(
   reader: Reader,
   parentId: string,
@@ -100,7 +100,7 @@ const selectChildren = prepare<{ parentId: string; limit: number }, SessionRow>(
     .orderBy("session_links.session_id", "desc")
     .limit(p("limit")),
 );
-/** The sessions themselves: those that live first, then the newest, whatever became of them. */
+/** Lists child sessions in every state: live ones first, then the newest. */
 export function listChildSessions(
   reader: Reader,
   parentId: string,
@@ -129,7 +129,7 @@ const selectTotals = prepare<
     ])
     .where("session_links.parent_session_id", "=", p("parentId")),
 );
-/** All children together, however many there are. */
+/** Totals over all children. */
 export async function addUpChildren(reader: Reader, parentId: string): Promise<ChildTotals> {
   const totals = await reader.first(selectTotals, { parentId });
   return {
@@ -149,7 +149,7 @@ const CHILD_FIELDS = [
   "sessions.awaiting as child_awaiting",
   "sessions.waiting as child_waiting",
 ] as const;
-/** Without what tools were given and gave, which may be long. */
+/** Leaves out tool inputs and outputs, which may be long. */
 const ENTRY_FIELDS = [
   "events.seq",
   "events.type",
@@ -170,7 +170,7 @@ type ChildFields = Pick<
 type Prefixed<T> = { [K in keyof T as `child_${K & string}`]: T[K] };
 export interface ChildWithEntry {
   child: ChildFields;
-  /** The newest of its transcript. */
+  /** Newest entry of the child's transcript. */
   entry: EventRow | null;
 }
 
@@ -202,7 +202,7 @@ const selectLiveChildren = prepare<
     .limit(p("limit"))
     .$castTo<Prefixed<ChildFields> & EventRow>(),
 );
-/** The newest that live, each with what it did last. */
+/** Lists the newest live children, each with its newest entry. */
 export async function listLiveChildren(
   reader: Reader,
   parentId: string,
@@ -235,7 +235,7 @@ const anyLiveOf = prepare<{ parentId: string; thread: string }, { id: string }>(
     .where("sessions.lifecycle", "in", LIVE)
     .limit(1),
 );
-/** Whether this conversation may still hear of a child. */
+/** True if this thread has a live child that it may still be notified of. */
 export async function hasLiveChild(
   reader: Reader,
   parentId: string,
@@ -252,7 +252,7 @@ const selectReplaced = prepare<{ sessionId: string; promptId: string }, PromptRo
     .where("superseded_by", "=", p("promptId"))
     .limit(1),
 );
-/** The prompt whose turn was cut for this one. */
+/** Finds the prompt whose turn was superseded by this one. */
 export function findReplaced(
   reader: Reader,
   { session_id: sessionId, id: promptId }: PromptRow,
@@ -267,7 +267,7 @@ const countLiveOf = prepare<{ parentId: string }, { count: number }>((db, p) =>
     .where("parent_session_id", "=", p("parentId"))
     .where("lifecycle", "=", "active"),
 );
-/** Those that are active: an idle one counts, one that sleeps does not. */
+/** Counts active children: an idle one counts, a hibernated one does not. */
 export async function countLiveChildren(reader: Reader, parentId: string): Promise<number> {
   return Number((await reader.first(countLiveOf, { parentId }))?.count ?? 0);
 }
@@ -283,7 +283,7 @@ const selectLiveOf = prepare<{ parentId: string; limit: number }, LiveChild>((db
     .orderBy("id")
     .limit(p("limit")),
 );
-/** The same by name; the one that has been quiet for longest comes first. */
+/** Lists the active children, the one idle for longest first. */
 export function listPlaceHolders(
   reader: Reader,
   parentId: string,

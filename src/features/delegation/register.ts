@@ -1,6 +1,6 @@
 /**
- * The register of live children: what a parent must still know when its history was summed up. It is
- * read at every turn of such a parent, so it is one query, and it is bounded.
+ * Register of live children for a parent whose history was compacted. Every turn of such a parent
+ * reads it, so it is one bounded query.
  */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
@@ -25,7 +25,9 @@ export async function childRegister(
   return `[Your child sessions now]\n${lines.join("\n")}`;
 }
 
-/** What a child says is not for guests, who could have it told. */
+/**
+ * Leaves out the child's text in a guest's thread, where a guest could have it repeated to them.
+ */
 function registerLine({ child, entry }: ChildWithEntry, isForGuest: boolean): string {
   const where = child.repo === null ? "" : ` on ${inQuotes(child.repo)}`;
   const doing = entry && !isForGuest ? lineOf(entryView(entry)) : "";

@@ -1,4 +1,4 @@
-/** What a page reads of a parent's children, and how a person takes one away. */
+/** The children of a parent as a page reads them, and detaching a child by a person. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { command } from "#engine/index.ts";
 import { owner, startWorld, type World } from "#features/testing/index.ts";

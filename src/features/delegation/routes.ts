@@ -1,4 +1,4 @@
-/** Parents and children over HTTP: for pages and people's own programs. */
+/** Routes of parents and children, for pages and API clients. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { command, may, principalKey, type Route, serve, sessionThing } from "#engine/index.ts";
 import { findSession, requireReadable } from "#engine/sessions/index.ts";

@@ -1,7 +1,7 @@
 /**
- * The result of a run is what its turn said to whoever asked: what it forwarded from children, word
- * for word, then its own last text, or the result that it gave with complete_session. Every reader
- * of results (`/api/runs`, callbacks, MCP) gets the same text.
+ * Result of a run, the text that answers its caller: messages forwarded verbatim from children,
+ * followed by the turn's own last text or the summary given to complete_session. Every reader of
+ * results (`/api/runs`, callbacks, MCP) gets the same text.
  */
 import type { KernelEvent, RunRow, Work } from "#engine/index.ts";
 import { entryView, listEntries } from "#engine/sessions/index.ts";
@@ -9,10 +9,10 @@ import { type Entry, isOrchestrator } from "#protocol/sessions.ts";
 import { endOfPiece } from "./notify/words.ts";
 import { findCompletion } from "./waits/wait-queries.ts";
 
-/** Marks a notice that holds what a child said. */
+/** Marks a notice that contains a child's message. */
 export const FORWARDED = "forwarded";
 
-/** A turn that forwards more than this is read in its transcript. */
+/** Limit of forwarded text in a result; the transcript has the rest. */
 const MAX_FORWARDED_CHARS = 200_000;
 const MAX_NOTICES = 500;
 
@@ -21,14 +21,14 @@ type Settling = Extract<KernelEvent, { type: "run_settling" }>;
 export async function composeResult(work: Work, { session, run, answer }: Settling): Promise<void> {
   const completion = await findCompletion(work.tx, session.row.id, run.id);
   const own = completion?.summary ?? answer.result;
-  // Nobody else can forward.
+  // Only orchestrators can forward messages.
   const forwarded = isOrchestrator(session.row) ? await listForwarded(work, run) : [];
   if (forwarded.length === 0) {
     answer.result = own;
     return;
   }
-  const words = forwarded.map(({ author, text }) => `${author?.name ?? ""}:\n\n${text}`);
-  answer.result = [cutWords(words.join("\n\n"), run), own ?? ""]
+  const texts = forwarded.map(({ author, text }) => `${author?.name ?? ""}:\n\n${text}`);
+  answer.result = [limitLength(texts.join("\n\n"), run), own ?? ""]
     .filter((text) => text.trim() !== "")
     .join("\n\n");
 }
@@ -44,7 +44,7 @@ async function listForwarded(
     .map(entryView);
 }
 
-function cutWords(text: string, { session_id }: RunRow): string {
+function limitLength(text: string, { session_id }: RunRow): string {
   const end = endOfPiece(text, MAX_FORWARDED_CHARS);
   if (end >= text.length) return text;
   const missing = text.length - end;

@@ -1,27 +1,33 @@
 /**
- * The tables of delegation: who is whose child, what parents are to be told, what they wait for.
- * A link is the one record of parent and child; `parent_session_id` of the session says the same.
+ * Tables of delegation: links, events for parents, and waits. A link is the record of parent and
+ * child; `parent_session_id` of the session repeats it.
  */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 import type { WorkerEventType } from "./contract.ts";
 
 export interface LinkRow {
-  /** The child. */
+  /** Id of the child. */
   session_id: string;
   org_id: string;
   parent_session_id: string;
-  /** The parent's conversation that the child was made in, and that hears of it. */
+  /** Thread of the parent that created the child and is notified of its events. */
   parent_thread: string;
-  /** 1: it was begun with a summary of what its parent knows. */
+  /** 1 if the child started with a summary of its parent's context. */
   handoff: number;
-  /** 1: its parent ended it by itself and is told nothing more of it. */
+  /** 1 if the parent ended the child itself and is not notified of it any more. */
   is_silent: number;
-  /** A turn that its parent stopped, whose end is no news to it. */
+  /** Run that the parent stopped, whose end is not reported to it. */
   quiet_run: string | null;
-  /** What of its budget its parent has back; it gets that again when it is woken. */
+  /**
+   * Part of the child's budget that went back to the parent; the child gets it again when it comes
+   * back.
+   */
   returned_micros: number;
-  /** What of its parent's budget it has or has spent; null: its parent had none to take it from. */
+  /**
+   * Part of the parent's budget that the child holds or has spent; null if the parent had no
+   * budget.
+   */
   reserved_micros: number | null;
   created_at: number;
 }
@@ -29,9 +35,9 @@ export interface LinkRow {
 export interface WorkerEventRow {
   id: string;
   org_id: string;
-  /** The parent, who is to be told. */
+  /** Parent that is notified. */
   session_id: string;
-  /** Counts up in a parent's inbox: what came first is told first. */
+  /** Sequence number in the parent's inbox; events are delivered in this order. */
   number: number;
   thread: string;
   child_id: string;
@@ -39,9 +45,9 @@ export interface WorkerEventRow {
   type: WorkerEventType;
   payload: string;
   cause_key: string;
-  /** The prompt that tells it; null while none does. */
+  /** Prompt that delivers the event; null while there is none. */
   prompt_id: string | null;
-  /** When it was read without a prompt. */
+  /** Time when the parent read the event without a prompt. */
   read_at: number | null;
   at: number;
 }
@@ -50,16 +56,16 @@ export interface WaitRow {
   session_id: string;
   thread: string;
   org_id: string;
-  /** The children whose news end the wait, as JSON; null: any. */
+  /** Children whose events end the wait, as JSON; null for any child. */
   children: string | null;
-  /** `time`: it sleeps, and children are not what it waits for. */
+  /** `time` for a wait that only lets time pass and waits for no child. */
   kind: "children" | "time";
-  /** When it is woken at the latest; null: no time was set. */
+  /** Latest time at which the wait ends; null if it has no timeout. */
   until: number | null;
   created_at: number;
 }
 
-/** A session that said it is done: it ends with the turn it said so in. */
+/** Completion reported by a session, which is archived when the turn of the report ends. */
 export interface CompletionRow {
   session_id: string;
   org_id: string;
@@ -67,16 +73,16 @@ export interface CompletionRow {
   summary: string;
 }
 
-/** How far a tree has gone since a person last said something in it. */
+/** Turns of a tree since a person last wrote in it. */
 export interface UnattendedRow {
-  /** The root. */
+  /** Root session of the tree. */
   session_id: string;
   org_id: string;
-  /** Begun by agents and by wake-ups. */
+  /** Turns that agents and platform prompts started. */
   turns: number;
-  /** 1: they are as many as there may be. */
+  /** 1 if the limit is reached and further turns are held. */
   is_held: number;
-  /** 1: a notice says so. */
+  /** 1 if a notice about the limit was recorded. */
   is_said: number;
 }
 
@@ -111,7 +117,7 @@ create table session_waits (
 );
 `;
 
-/** What an agent gave its child was taken out of its own; what a person gave a child was not. */
+/** Backfills reservations: an agent's child took its budget from its parent; a person's did not. */
 const bounds = `
 alter table session_links add column reserved_micros bigint;
 update session_links set reserved_micros = (

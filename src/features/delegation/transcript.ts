@@ -1,4 +1,4 @@
-/** A child's conversation as another agent reads it, and passed on word for word. */
+/** A child's transcript as its parent reads it, and messages forwarded verbatim. */
 import * as z from "zod";
 import type { Reader } from "#base/store/index.ts";
 import { quoteLines } from "#base/text/clean-text.ts";
@@ -15,36 +15,36 @@ import { endOfPiece, inQuotes } from "./notify/words.ts";
 import { questionText } from "./plans/question-text.ts";
 import { FORWARDED } from "./run-result.ts";
 
-/** Tool calls that are told between messages are among so many newest entries. */
+/** Number of newest entries that are searched for tool calls between the messages. */
 const SCANNED = 500;
 const MAX_MESSAGE_CHARS = 16_000;
 
 /**
- * The newest messages, in order and quoted, however many tool calls came after them; what the tools
- * did lately stands between them in a line each.
+ * Reads the newest messages, in order and quoted, however many tool calls follow them. Recent tool
+ * calls between them take one line each.
  */
 export async function readMessages(
   reader: Reader,
   sessionId: string,
   limit: number,
 ): Promise<{ text: string; count: number }> {
-  const said = await listSaid(reader, sessionId, ["text", "prompt"], limit);
+  const messages = await listSaid(reader, sessionId, ["text", "prompt"], limit);
   const recent = await listEntries(reader, { sessionId, limit: SCANNED });
-  const from = said[0]?.seq ?? 0;
-  const between = recent.map(entryView).filter(isTold);
-  // What was said comes last, so that a result stands there as the message that it is.
-  const bySeq = new Map([...between, ...said].map((entry) => [entry.seq, entry]));
+  const from = messages[0]?.seq ?? 0;
+  const between = recent.map(entryView).filter(isShownInLine);
+  // Messages come last in the map, so that a completion replaces the entry of its tool call.
+  const bySeq = new Map([...between, ...messages].map((entry) => [entry.seq, entry]));
   const shown = [...bySeq.values()].filter(({ seq }) => seq >= from).sort((a, b) => a.seq - b.seq);
-  return { text: shown.map(render).join("\n\n"), count: said.length };
+  return { text: shown.map(render).join("\n\n"), count: messages.length };
 }
 
-/** Entries that are told in a line between messages. */
-function isTold({ kind, text, tool }: Entry): boolean {
+/** True for entries that are shown in one line between messages. */
+function isShownInLine({ kind, text, tool }: Entry): boolean {
   if (kind === "reasoning" || kind === "tool_result") return false;
   return tool !== null || (text ?? "").trim() !== "";
 }
 
-/** Input of the tools that read a child, for a text that is longer than one answer. */
+/** Input of the tools that read a child, for texts longer than one result. */
 export const readOnInput = {
   offset: z
     .number()
@@ -64,18 +64,18 @@ export const readOnInput = {
 
 export const NOTHING_SAID = { output: null, error: "It has said nothing there." };
 
-/** A piece of a long text, from a character on. */
+/** Piece of a long text, starting at an offset. */
 export interface TextPiece {
   text: string;
-  /** Characters of the whole text. */
+  /** Length of the whole text, in characters. */
   length: number;
-  /** Where the next piece begins; null at the end. */
+  /** Start of the next piece; null at the end. */
   nextOffset: number | null;
 }
 
 /**
- * Reads on in what a child said at the end of a turn, or, without a prompt, in its newest message.
- * Undefined when it said nothing there.
+ * Reads a piece of the result of a turn, or without a prompt of the child's newest message.
+ * Undefined if there is no such text.
  */
 export async function readOn(
   reader: Reader,
@@ -97,7 +97,10 @@ async function newestText(reader: Reader, sessionId: string): Promise<string | u
   return entry && (entry.text ?? "");
 }
 
-/** The text its parent was told, if that was kept whole; else the whole result of the run. */
+/**
+ * Text of the event that the parent got, if it was stored in full; otherwise the whole result of
+ * the run.
+ */
 async function resultOf(
   reader: Reader,
   sessionId: string,
@@ -133,21 +136,21 @@ function render(entry: Entry): string {
   return `[${entry.seq}] ${who}:\n${quoteLines(text.slice(0, end))}${rest}`;
 }
 
-/** Whoever is to decide about it must be able to read all of it. */
+/** Plan of a tool call, shown in full to the parent that decides on it. */
 function planIn({ kind, tool }: Entry): string | undefined {
   if (kind !== "tool_call" || tool?.name !== REQUEST_PLAN_APPROVAL) return undefined;
   const { plan } = (tool.input ?? {}) as { plan?: unknown };
   return typeof plan === "string" ? plan.slice(0, MAX_MESSAGE_CHARS) : undefined;
 }
 
-/** Whoever is to answer must see what there is to choose from. */
+/** Questions of a tool call with their options, which the parent needs for its answer. */
 function questionsIn({ kind, tool }: Entry): string | undefined {
   if (kind !== "tool_call" || tool?.name !== ASK_USER_QUESTION) return undefined;
   const asked = keptQuestions.safeParse(tool.input).data?.questions;
   return asked && questionText(asked).slice(0, MAX_MESSAGE_CHARS);
 }
 
-/** The newest messages that the child itself wrote, put into the parent's transcript as they are. */
+/** Copies the newest messages that the child wrote verbatim into the parent's transcript. */
 export async function forwardMessages(
   work: Work,
   parent: SessionWriter,
@@ -156,8 +159,8 @@ export async function forwardMessages(
   limit: number,
 ): Promise<number> {
   const { id: sessionId, title } = child.row;
-  const said = await listSaid(work.tx, sessionId, ["text"], limit);
-  for (const { text, seq, at } of said) {
+  const messages = await listSaid(work.tx, sessionId, ["text"], limit);
+  for (const { text, seq, at } of messages) {
     parent.record({
       type: "notice",
       ...place,
@@ -172,5 +175,5 @@ export async function forwardMessages(
       },
     });
   }
-  return said.length;
+  return messages.length;
 }

@@ -1,6 +1,7 @@
 /**
- * A random walk over everything that can happen to parents and children: every ending reaches its
- * parent exactly once, and what the parent did itself never does. To live one again, give its seed.
+ * Random walk over everything that can happen to parents and children: every ending reaches its
+ * parent exactly once, and the parent's own actions are never reported to it. A seed reproduces a
+ * walk.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decideGate, listPendingGates } from "#engine/gates/index.ts";
@@ -23,7 +24,7 @@ const STEPS = 120;
 const MAX_CHILDREN = 6;
 const THREADS = ["main", "side"];
 
-/** mulberry32: small, and the same everywhere. */
+/** mulberry32: small and the same on every platform. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -37,11 +38,11 @@ function randomFrom(seed: number): () => number {
 interface Child {
   id: string;
   thread: string;
-  /** The turn that it works on. */
+  /** Turn that the child works on. */
   turn: Turn | undefined;
-  /** The word of the question that it waits with. */
+  /** Word of the question that the child waits with. */
   asks: string | undefined;
-  /** Its turn is being stopped: by a person, who makes it news, or by its parent. */
+  /** Person or parent that stops its turn; a stop by a person is reported to the parent. */
   stoppedBy: "person" | "parent" | undefined;
   endedBy: "person" | undefined;
   isGone: boolean;
@@ -54,11 +55,11 @@ class Walk {
   readonly #children: Child[] = [];
   readonly #parentTurns = new Map<string, Turn>();
   /** Words that the parent must read once, and words that it must never read. */
-  readonly #news = new Set<string>();
-  readonly #quiet = new Set<string>();
-  /** Questions that the parent may have answered before it was told of them. */
+  readonly #expected = new Set<string>();
+  readonly #forbidden = new Set<string>();
+  /** Questions that the parent may have answered before it was notified of them. */
   readonly #open = new Set<string>();
-  #told = "";
+  #delivered = "";
   #words = 0;
 
   constructor(at: FakeFamily, parentId: string, random: () => number) {
@@ -101,13 +102,13 @@ class Walk {
     await this.#take();
   }
 
-  /** Turns that runners were given meanwhile. */
+  /** Takes the turns that runners received meanwhile. */
   async #take(): Promise<void> {
     for (const turn of await this.#at.arrived()) {
       const { sessionId, thread, content } = turn.assignment;
       if (sessionId === this.#parentId) {
         this.#parentTurns.set(thread, turn);
-        if (turn.assignment.attempt === 1) this.#told += `${content}\n`;
+        if (turn.assignment.attempt === 1) this.#delivered += `${content}\n`;
         continue;
       }
       const child = this.#children.find(({ id }) => id === sessionId);
@@ -151,16 +152,16 @@ class Walk {
       ({ outcome: "failed", error: { code, message: word } }) as const;
     child.turn = undefined;
     child.stoppedBy = undefined;
-    // What comes to its end before the stop reaches it is news, whoever stopped it.
+    // A turn that ends before the stop reaches it is reported, whoever stopped it.
     const isStopped = isGone || (stoppedBy !== undefined && this.#random() < 0.7);
     if (isStopped) {
-      // A turn that is cut by a person's hand is news, also when its session ends with it.
+      // A turn that a person stopped is reported, even if its session ends with it.
       const isPersons = isGone ? child.endedBy === "person" : stoppedBy === "person";
-      const isNews = isPersons && stoppedBy !== "parent";
-      (isNews ? this.#news : this.#quiet).add(word);
+      const isReported = isPersons && stoppedBy !== "parent";
+      (isReported ? this.#expected : this.#forbidden).add(word);
       return this.#at.settle(turn, { outcome: "aborted", result: word });
     }
-    this.#news.add(word);
+    this.#expected.add(word);
     const ending = this.#pick([
       { outcome: "completed", result: word } as const,
       { outcome: "completed", result: word } as const,
@@ -173,10 +174,10 @@ class Walk {
 
   async #ask(): Promise<void> {
     const child = this.#live(({ turn, stoppedBy }) => turn !== undefined && !stoppedBy);
-    // A turn that goes on has asked before.
+    // A resumed turn has asked before.
     if (!child?.turn || child.turn.assignment.decisions.length > 0) return;
     const word = this.#word();
-    this.#news.add(word);
+    this.#expected.add(word);
     child.asks = word;
     const { turn } = child;
     child.turn = undefined;
@@ -188,7 +189,7 @@ class Walk {
     if (!child?.turn) return;
     const word = this.#word();
     const { error } = await child.turn.tool("notify_parent", { message: word });
-    if (error === null) this.#news.add(word);
+    if (error === null) this.#expected.add(word);
   }
 
   async #answer(): Promise<void> {
@@ -200,7 +201,7 @@ class Walk {
       await this.#asParent(child, (work, { parent, hands }) =>
         messageChild(work, parent, hands.child, "yes", "followup"),
       );
-      this.#news.delete(word);
+      this.#expected.delete(word);
       this.#open.add(word);
       return;
     }
@@ -211,7 +212,7 @@ class Walk {
     });
   }
 
-  /** A person or the parent gives it more to do; behind a turn that runs, or in its place. */
+  /** A person or the parent sends another prompt, queued behind a running turn or in its place. */
   async #speak(): Promise<void> {
     const child = this.#live(({ asks, stoppedBy }) => asks === undefined && !stoppedBy);
     if (!child) return;
@@ -234,7 +235,7 @@ class Walk {
       child.stoppedBy = "person";
       return;
     }
-    // A turn that began right after a stopped one is not meant.
+    // A turn that started right after a stopped one is left out.
     let isMeant = false;
     await this.#asParent(child, async (work, { hands }) => {
       isMeant = await interruptChild(work, hands.child, hands.link);
@@ -242,7 +243,7 @@ class Walk {
     if (isMeant) child.stoppedBy = "parent";
   }
 
-  /** A runner leaves; another attempt goes on. */
+  /** Releases a turn's runner; another attempt continues. */
   async #release(): Promise<void> {
     const child = this.#live(({ turn, stoppedBy }) => turn !== undefined && !stoppedBy);
     if (!child?.turn) return;
@@ -258,9 +259,9 @@ class Walk {
     if (this.#random() < 0.5) {
       child.endedBy = "person";
       await this.#at.world.kernel.sessions.archive(owner, child.id, true);
-      this.#news.add(`worker.deleted: "counter" (${child.id})`);
+      this.#expected.add(`worker.deleted: "counter" (${child.id})`);
     } else {
-      this.#quiet.add(`worker.deleted: "counter" (${child.id})`);
+      this.#forbidden.add(`worker.deleted: "counter" (${child.id})`);
       await this.#asParent(child, (work, { hands }) =>
         endChild(work, hands.child, hands.link, "terminated"),
       );
@@ -295,7 +296,7 @@ class Walk {
     const rows = await this.#at.act(this.#parentId, (work, parent) =>
       readUntold(work, parent, thread),
     );
-    this.#told += `${wakeText(rows.map(childEventOf))}\n`;
+    this.#delivered += `${wakeText(rows.map(childEventOf))}\n`;
   }
 
   async #wait(): Promise<void> {
@@ -350,7 +351,7 @@ class Walk {
     });
   }
 
-  /** Everybody comes back, everything ends, and the parent reads what nobody told it. */
+  /** Brings everybody back, ends everything, and lets the parent read what was not delivered. */
   async finish(): Promise<void> {
     await this.#parentBack();
     for (let round = 0; round < 200 && (await this.#isMoving()); round += 1) {
@@ -373,14 +374,14 @@ class Walk {
   }
 
   check(): void {
-    const times = (word: string) => this.#told.split(word).length - 1;
+    const times = (word: string) => this.#delivered.split(word).length - 1;
     const wrong = [
-      ...[...this.#news].filter((word) => times(word) !== 1),
-      ...[...this.#quiet].filter((word) => times(word) !== 0),
+      ...[...this.#expected].filter((word) => times(word) !== 1),
+      ...[...this.#forbidden].filter((word) => times(word) !== 0),
       ...[...this.#open].filter((word) => times(word) > 1),
     ];
     expect(wrong.map((word) => `${word} × ${times(word)}`)).toEqual([]);
-    expect(this.#news.size).toBeGreaterThan(0);
+    expect(this.#expected.size).toBeGreaterThan(0);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The mailbox on the wire: messages between people and agents, inboxes and their settings. */
+/** API contract of the mailbox: messages between people and agents, inboxes and their settings. */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
 import { prose } from "#base/text/text-schemas.ts";
@@ -10,22 +10,24 @@ import { promptSchema } from "#protocol/sessions.ts";
 export const LETTER_TYPES = MESSAGE_TYPES;
 export type LetterType = (typeof LETTER_TYPES)[number];
 
-/** They ask for nothing, so they may be read in one go. */
+/** Message types that need no action; one request may mark all of them as read. */
 export const NON_ACTIONABLE: readonly LetterType[] = ["message", "notification"];
 
-/** What the platform itself writes about; nobody else can write a letter that says so. */
+/** Events that the platform writes messages about. Only the platform sets an event type. */
 export const LETTER_EVENTS = [
   "session.completed",
   "session.failed",
   "session.question",
   "session.approval",
-  /** One letter for several sessions that are done, for those who switched it on. */
+  /** One message for several completed sessions, for people who turned the digest on. */
   "session.digest",
   "mail.loop_cut",
 ] as const;
 export type LetterEvent = (typeof LETTER_EVENTS)[number];
 
-/** Where letters to people go besides the page, when somebody has wired it. */
+/**
+ * Channels that deliver messages to people besides the web page, if the server has them configured.
+ */
 export const LETTER_CHANNELS = ["slack", "telegram", "email", "push"] as const;
 export type LetterChannel = (typeof LETTER_CHANNELS)[number];
 
@@ -36,21 +38,26 @@ export const MAX_LETTER_CHARS = 32_000;
 const MAX_TO_CHARS = 200;
 const MAX_REF_CHARS = 500;
 const MAX_CONTACTS = 200;
-/** How often a letter may call forth another across people before the exchange is cut. */
+/**
+ * Hops between different people's sides, without a person writing, after which an exchange is cut
+ * off.
+ */
 export const MAX_HOPS = 8;
 
-/** What became of a letter to an agent. A letter to a person has arrived when it is written. */
+/**
+ * Delivery states of a message to an agent. A message to a person is delivered once it is written.
+ */
 export const LETTER_FATES = [
-  /** It is there: in the inbox, or its agent has begun to read it. */
+  /** The message is in the inbox, or its agent has started to read it. */
   "delivered",
-  /** Its agent works, sleeps or was put away, and reads it then. */
+  /** The agent is busy, hibernated or archived, and reads the message later. */
   "waiting",
-  /** It will not be read; `fateReason` says why. */
+  /** Nobody will read the message; `fateReason` gives the reason. */
   "failed",
 ] as const;
 export type LetterFate = (typeof LETTER_FATES)[number];
 
-/** How an approval, question or plan was closed. */
+/** Ways in which an approval, question or plan was closed. */
 export const LETTER_DECISIONS = [
   "allowed",
   "denied",
@@ -65,9 +72,9 @@ const partySchema = z
   .object({
     kind: z.enum(["session", "user"]),
     id: z.string(),
-    /** As they were called when it was written. */
+    /** Name at the time of writing. */
     name: z.string(),
-    /** Of an orchestrator, without the @. */
+    /** Handle of an orchestrator, without the @; null for everybody else. */
     handle: z.string().nullable(),
   })
   .meta({ id: "LetterParty" });
@@ -76,28 +83,31 @@ export type LetterParty = z.infer<typeof partySchema>;
 export const letterSchema = z
   .object({
     id: z.string(),
-    /** The first letter of the exchange. */
+    /** Id of the first message of the thread. */
     threadId: z.string(),
     replyToId: z.string().nullable(),
     from: partySchema,
     to: partySchema,
     messageType: z.enum(LETTER_TYPES),
-    /** Set: the platform wrote it about this. */
+    /** Event that the platform wrote the message about; null if somebody else wrote it. */
     eventType: z.enum(LETTER_EVENTS).nullable(),
     content: z.string(),
     contextSessionId: z.string().nullable(),
     contextTaskId: z.string().nullable(),
-    /** Such as `github:acme/api:pr:42`, `approval:gat_…`, or `prompt:pmt_…` of a turn that failed. */
+    /**
+     * Reference such as `github:acme/api:pr:42`, `approval:gat_…`, or `prompt:pmt_…` of a failed
+     * turn.
+     */
     contextRef: z.string().nullable(),
-    /** Of an approval, question or plan: how it was closed; null while it is open. */
+    /** Decision on the approval, question or plan; null while it is pending. */
     decision: z.enum(LETTER_DECISIONS).nullable(),
-    /** Where `contextRef` leads on the web: a pull request or an issue. */
+    /** Web address of the pull request or issue that `contextRef` names. */
     contextUrl: z.string().nullable(),
     fate: z.enum(LETTER_FATES),
     fateReason: z.string().nullable(),
-    /** A request from outside to an agent of yours, which you may let through as an ordinary turn. */
+    /** True for a guest's request to your agent that you may let through as an ordinary turn. */
     mayLetThrough: z.boolean(),
-    /** When you let it through; null: you did not. Its sender is not told. */
+    /** Time when you let the request through; null if you did not. The sender never sees it. */
     letThroughAt: isoTime.nullable(),
     read: z.boolean(),
     readAt: isoTime.nullable(),
@@ -129,7 +139,7 @@ const letterFields = {
   replyToId: id.optional().describe("The letter it answers."),
 };
 
-/** A reply needs no `to`: it goes to who wrote the letter. */
+/** New message. A reply needs no `to`; it goes to the sender of the message it answers. */
 export const newLetterSchema = z
   .strictObject({ to: to.optional(), ...letterFields })
   .refine((letter) => letter.to !== undefined || letter.replyToId !== undefined, {
@@ -138,7 +148,7 @@ export const newLetterSchema = z
   });
 export type NewLetter = z.infer<typeof newLetterSchema>;
 
-/** The same by other names; exactly one says to whom. */
+/** New message in the form of a notification; exactly one field names the recipient. */
 export const emitSchema = z
   .strictObject({
     to: to.optional(),
@@ -170,7 +180,7 @@ export const inboxQuery = z.strictObject({
 });
 export type InboxQuery = z.infer<typeof inboxQuery>;
 
-/** An exchange is read from its beginning. */
+/** Query of a thread, which is read from its first message. */
 export const threadQuery = z.strictObject({
   ...pageQuery,
   limit: z.coerce.number<number>().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_MAX),
@@ -178,7 +188,7 @@ export const threadQuery = z.strictObject({
 export type ThreadQuery = z.infer<typeof threadQuery>;
 
 const sessionLettersQuery = z.strictObject({
-  /** Also what its agent has read. */
+  /** Includes messages that the agent has read. */
   all: flag.optional(),
   ...pageQuery,
 });
@@ -187,7 +197,7 @@ export const letterChangeSchema = z
   .strictObject({
     read: z.boolean(),
     archived: z.boolean(),
-    /** It comes back unread then; null: now. */
+    /** Time when the message returns unread; null returns it now. */
     snoozedUntil: z.iso
       .datetime({ offset: true })
       .transform((text) => Date.parse(text))
@@ -197,21 +207,24 @@ export const letterChangeSchema = z
   .refine((change) => Object.keys(change).length > 0, "Say what is to be changed.");
 export type LetterChange = z.infer<typeof letterChangeSchema>;
 
-/** One of these for each type, and for each type and event that was set apart. */
+/** One item per message type, and one per type and event with its own setting. */
 const preferenceSchema = z
   .object({
     messageType: z.enum(LETTER_TYPES),
-    /** Null: whatever it is about. */
+    /** Null applies to every event. */
     eventType: z.enum(LETTER_EVENTS).nullable(),
-    /** Always: what is written to you is in your inbox. */
+    /** Always true: every message to you is in your inbox. */
     deliverWeb: z.literal(true),
     deliverSlack: z.boolean(),
     deliverTelegram: z.boolean(),
     deliverEmail: z.boolean(),
     deliverPush: z.boolean(),
-    /** Sessions that are done are collected in one unread letter; off: their letters come read. */
+    /**
+     * Collects completed sessions in one unread message; when off, their messages arrive already
+     * read.
+     */
     digest: z.boolean(),
-    /** Nobody has set it. */
+    /** True if nobody has changed this preference. */
     isDefault: z.boolean(),
   })
   .meta({ id: "NotificationPreference" });
@@ -219,7 +232,7 @@ export type NotificationPreference = z.infer<typeof preferenceSchema>;
 
 const preferencesSchema = z.object({
   items: z.array(preferenceSchema),
-  /** Those of the channels that this server can reach you by. */
+  /** Channels that this server can reach you by. */
   channels: z.array(z.enum(LETTER_CHANNELS)),
 });
 
@@ -231,12 +244,12 @@ const preferenceChangeSchema = z.strictObject({
   deliverTelegram: z.boolean().optional(),
   deliverEmail: z.boolean().optional(),
   deliverPush: z.boolean().optional(),
-  /** Only for `notification` about `session.completed`. */
+  /** Allowed only for type `notification` and event `session.completed`. */
   digest: z.boolean().optional(),
 });
 export type PreferenceChange = z.infer<typeof preferenceChangeSchema>;
 
-/** People whose agents may write to yours when it accepts mail from a list. */
+/** People whose agents may write to your orchestrator when it accepts mail from a list. */
 const contactsSchema = z.object({
   items: z.array(z.object({ userId: z.string(), name: z.string() })),
 });

@@ -1,6 +1,7 @@
 /**
- * The mailbox: letters between people and agents, and everybody's inbox. Who may write to whom is
- * decided from the server's rows; a letter to an agent becomes a prompt, one to a person is there.
+ * The mailbox: messages between people and agents, and everybody's inbox. The server's rows decide
+ * who may write to whom. A message to an agent becomes a prompt; a message to a person appears in
+ * the inbox.
  */
 import type { Feature } from "#engine/index.ts";
 import { judgeGuest } from "./agents/guest.ts";
@@ -36,7 +37,7 @@ export function createMailbox(): Feature {
     judge: judgeGuest,
     renderNotices: { messages: mailText },
     searchable: [lettersToFind],
-    // A letter from a session that is gone stays with who got it.
+    // Messages from a deleted session stay with their recipients.
     sessionTables: ["letters.to_session_id", "letters.context_session_id=null"],
     retention: [lettersRetention],
     purgePerson: purgeLettersOf,

@@ -1,4 +1,4 @@
-/** SQL on letters and inboxes, for writing them and for the people they are for. */
+/** SQL on messages and inboxes: writing messages and changing those to people. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { Person } from "#engine/index.ts";
 import type { InboxRow, LetterRow, MailboxTables } from "./schema.ts";
@@ -42,7 +42,7 @@ const COLUMNS = [
   "created_at",
 ] as const satisfies readonly (keyof LetterRow)[];
 
-// One letter
+// Single messages
 
 const insertLetterRow = prepare<LetterRow, unknown>((db, p) =>
   db
@@ -50,7 +50,7 @@ const insertLetterRow = prepare<LetterRow, unknown>((db, p) =>
     .values(Object.fromEntries(COLUMNS.map((name) => [name, p(name)])) as unknown as LetterRow)
     .onConflict((conflict) => conflict.column("cause_key").doNothing()),
 );
-/** False: its cause has written one before. */
+/** Returns false if a message with the same cause key already exists. */
 export async function insertLetter(tx: Tx, row: LetterRow): Promise<boolean> {
   return (await tx.run(insertLetterRow, row)) > 0;
 }
@@ -58,7 +58,7 @@ export async function insertLetter(tx: Tx, row: LetterRow): Promise<boolean> {
 const selectLetter = prepare<{ id: string }, LetterRow>((db, p) =>
   db.selectFrom("letters").selectAll().where("id", "=", p("id")),
 );
-/** Whosever it is: who shows it checks that first. */
+/** Finds a message of any owner; the caller checks access before showing it. */
 export function findLetter(reader: Reader, id: string): Promise<LetterRow | undefined> {
   return reader.first(selectLetter, { id });
 }
@@ -86,7 +86,7 @@ const selectInboxToChange = prepare<Person, InboxRow>((db, p, dialect) => {
     .where("user_id", "=", p("userId"));
   return dialect === "postgres" ? query.forUpdate() : query;
 });
-/** Holds the inbox until the command ends; it is made when it is not there yet. */
+/** Locks the inbox until the command ends, and creates it if it is missing. */
 export async function lockInbox(tx: Tx, { orgId, userId }: Person): Promise<InboxRow> {
   const known = await tx.first(selectInboxToChange, { orgId, userId });
   if (known) return known;
@@ -101,7 +101,7 @@ const addUnread = prepare<Person & { by: number }, unknown>((db, p) =>
     .where("org_id", "=", p("orgId"))
     .where("user_id", "=", p("userId")),
 );
-/** Of an inbox that is locked. */
+/** Changes the unread count; the caller holds the inbox lock. */
 export async function countUnread(tx: Tx, { orgId, userId }: Person, by: number): Promise<void> {
   if (by !== 0) await tx.run(addUnread, { orgId, userId, by });
 }
@@ -117,7 +117,7 @@ export async function readUnread(reader: Reader, { orgId, userId }: Person): Pro
   return (await reader.first(selectInbox, { orgId, userId }))?.unread ?? 0;
 }
 
-// Changing what is there: of a letter to a person, only with their inbox held
+// Changes to messages. A message to a person changes only while their inbox is locked.
 
 export type LetterState = Pick<
   LetterRow,
@@ -166,12 +166,12 @@ const updateNews = prepare<LetterNews, unknown>((db, p) =>
     })
     .where("id", "=", p("id")),
 );
-/** It says something newer now. */
+/** Replaces the content of a platform message with newer information. */
 export function saveNews(tx: Tx, row: LetterNews): Promise<number> {
   const { id, message_type, event_type, from_thread, context_ref, content } = row;
   const { surfaced_at, created_at } = row;
-  const said = { message_type, event_type, from_thread, context_ref, content };
-  return tx.run(updateNews, { id, ...said, surfaced_at, created_at });
+  const fields = { message_type, event_type, from_thread, context_ref, content };
+  return tx.run(updateNews, { id, ...fields, surfaced_at, created_at });
 }
 
 const updateDecision = prepare<Pick<LetterRow, "id" | "decision">, unknown>((db, p) =>
@@ -194,7 +194,7 @@ const updateLetThrough = prepare<{ id: string; at: number }, unknown>((db, p) =>
     .where("id", "=", p("id"))
     .where("let_through_at", "is", null),
 );
-/** Keeps the first time. */
+/** Keeps the time of the first call. */
 export function saveLetThrough(tx: Tx, id: string, at: number): Promise<number> {
   return tx.run(updateLetThrough, { id, at });
 }
@@ -202,7 +202,6 @@ export function saveLetThrough(tx: Tx, id: string, at: number): Promise<number> 
 const forgetCauseOf = prepare<{ id: string }, unknown>((db, p) =>
   db.updateTable("letters").set({ cause_key: null }).where("id", "=", p("id")),
 );
-/** The same cause may write another one. */
 const selectNewsOf = prepare<
   { sessionId: string; limit: number },
   Pick<LetterRow, "id" | "content">
@@ -215,7 +214,7 @@ const selectNewsOf = prepare<
     .orderBy("created_at", "desc")
     .limit(p("limit")),
 );
-/** The newest that the platform wrote about a session. */
+/** Lists the newest messages that the platform wrote about a session. */
 export function listNewsOf(
   reader: Reader,
   sessionId: string,
@@ -234,6 +233,7 @@ export function saveContent(tx: Tx, id: string, content: string): Promise<number
   return tx.run(updateContent, { id, content });
 }
 
+/** Removes the cause key, so that the same cause may write another message. */
 export function forgetCause(tx: Tx, id: string): Promise<number> {
   return tx.run(forgetCauseOf, { id });
 }

@@ -1,7 +1,7 @@
 /**
- * The tables of the mailbox. A letter has exactly one sender and one recipient, each a session or a
- * person; the database refuses anything else. It keeps whose agent each side is, so that what a
- * person may see is one column, also when a session is long gone.
+ * Tables of the mailbox. A message has exactly one sender and one recipient, each a session or a
+ * person; the database rejects anything else. The row stores the owner of each side, so that one
+ * column decides what a person may see, even after the session is deleted.
  */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
@@ -14,18 +14,21 @@ export interface LetterRow {
   reply_to_id: string | null;
   from_session_id: string | null;
   from_user_id: string | null;
-  /** The person behind it: the sender, or whose session it is. Null: the organisation's own. */
+  /**
+   * Person behind the sender: the sender itself or the owner of its session. Null for the
+   * organisation.
+   */
   from_owner_id: string | null;
   from_name: string;
   from_handle: string | null;
-  /** The conversation it was written in; an answer goes back there. */
+  /** Thread that the sender wrote in; a reply goes back there. */
   from_thread: string | null;
   to_session_id: string | null;
   to_user_id: string | null;
   to_owner_id: string | null;
   to_name: string;
   to_handle: string | null;
-  /** The conversation of its agent that reads it. */
+  /** Thread in which the receiving agent reads the message. */
   to_thread: string | null;
   message_type: LetterType;
   event_type: LetterEvent | null;
@@ -33,31 +36,33 @@ export interface LetterRow {
   context_session_id: string | null;
   context_task_id: string | null;
   context_ref: string | null;
-  /** How often it has gone from one person's to another's, since a person wrote. */
+  /** Number of hops between different owners since a person last wrote. */
   hops: number;
-  /** How the approval, question or plan it tells of was closed; null: open, or there is none. */
+  /** Decision on the approval, question or plan; null while it is pending, or if there is none. */
   decision: LetterDecision | null;
-  /** When the owner of its agent let this guest's request through; null: not yet, or not a request. */
+  /**
+   * Time when the agent's owner let a guest's request through; null if not yet, or not a request.
+   */
   let_through_at: number | null;
   fate: LetterFate;
   fate_reason: string | null;
-  /** The prompt by which its agent is told. */
+  /** Prompt that delivers the message to its agent. */
   prompt_id: string | null;
   read_at: number | null;
   archived_at: number | null;
   snoozed_until: number | null;
-  /** Its place in the inbox: when it was written, or when it came back. */
+  /** Position in the inbox: the time of writing, or of the return from a snooze. */
   surfaced_at: number;
-  /** The same cause writes one letter. */
+  /** Unique key of the cause; one cause writes one message. */
   cause_key: string | null;
   created_at: number;
 }
 
-/** One a person. Holding the row is the lock of what is counted in it. */
+/** One row per person. Locking the row protects its unread count. */
 export interface InboxRow {
   org_id: string;
   user_id: string;
-  /** Letters in the inbox that are not read; what is snoozed or archived is not counted. */
+  /** Unread messages in the inbox, without snoozed and archived ones. */
   unread: number;
 }
 
@@ -65,17 +70,17 @@ export interface PreferenceRow {
   org_id: string;
   user_id: string;
   message_type: LetterType;
-  /** Empty: whatever it is about. */
+  /** Empty for a setting that applies to every event. */
   event_type: LetterEvent | "";
   slack: number;
   telegram: number;
   email: number;
   push: number;
-  /** 1: an unread digest collects what the row is about. Only for sessions that are done. */
+  /** 1 if an unread digest collects these messages. Only for completed sessions. */
   digest: number;
 }
 
-/** Whose agents may write to this person's. */
+/** Contact whose agents may write to this person's agents. */
 export interface ContactRow {
   org_id: string;
   user_id: string;
@@ -150,7 +155,10 @@ create table mail_contacts (
 );
 `;
 
-/** What one sender has lying unread with another is counted whenever it writes, however much was read. */
+/**
+ * Indexes for counting a sender's unread messages to one recipient, which every send does. Their
+ * cost must not grow with the messages that were already read.
+ */
 const room = `
 create index letters_unread_from on letters (to_user_id, from_session_id, from_user_id, id)
   where to_user_id is not null and read_at is null and event_type is null;
@@ -168,7 +176,7 @@ alter table letters add column decision ID;
 alter table notification_preferences add column digest integer not null default 0;
 `;
 
-/** Notices that a session is done ask for nothing; those that nobody read are read from now on. */
+/** Messages about completed sessions need no action, so this step marks the unread ones as read. */
 const quietDone = `
 update letters set read_at = created_at
   where event_type = 'session.completed' and read_at is null and to_user_id is not null;
@@ -184,7 +192,7 @@ create index letters_to_user_ref on letters (to_user_id, context_ref, surfaced_a
   where to_user_id is not null and context_ref is not null
 `;
 
-/** Letters forget sessions and tasks that are gone, and are found by them alone for that. */
+/** Indexes for clearing references to deleted sessions and tasks. */
 const contexts = `
 create index letters_context_session on letters (context_session_id)
   where context_session_id is not null;

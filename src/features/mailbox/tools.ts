@@ -1,4 +1,7 @@
-/** Letters for agents. Who writes is known by the run; whom they reach follows from the server's rows. */
+/**
+ * Mailbox tools for agents. The run identifies the sender; the server's rows decide whom it
+ * reaches.
+ */
 import * as z from "zod";
 import type { Reader } from "#base/store/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
@@ -11,48 +14,50 @@ import { LOOP_CUT, type Sent, sendLetter } from "./sending/send-letter.ts";
 
 const done = (output: unknown): ToolResult => ({ output, error: null });
 
-/** Before anything is locked; whoever it is, they are looked at again afterwards. */
-async function reached(reader: Reader, callerId: string, mail: NewLetter) {
+/**
+ * Resolves the recipient before any lock is taken; the handler resolves it again under the locks.
+ */
+async function resolveReached(reader: Reader, callerId: string, mail: NewLetter) {
   const session = await findSession(reader, callerId);
   if (!session) return [];
   const { org_id: orgId, owner_id: ownerId } = session;
   return listReached(reader, { orgId, ownerId, session }, mail);
 }
 
-function answerOf(sent: Sent): ToolResult {
+function resultOf(sent: Sent): ToolResult {
   if (sent.isCut) return { output: null, error: `hop_limit: ${LOOP_CUT}` };
   const { id, to_name, message_type } = sent.letter;
   return done({ letterId: id, to: to_name, next: nextOf(sent, message_type === "question") });
 }
 
 function nextOf({ recipient }: Sent, isQuestion: boolean): string {
-  const told = isQuestion ? " You are told when an answer comes; do not look for it." : "";
-  if (recipient.kind === "user") return `It is in their inbox.${told}`;
+  const answerNote = isQuestion ? " You are told when an answer comes; do not look for it." : "";
+  if (recipient.kind === "user") return `It is in their inbox.${answerNote}`;
   const { lifecycle, waiting, run_state } = recipient.session.row;
   if (lifecycle === "active")
     return run_state === null && waiting === 0
-      ? `It is kept until its agent may go on.${told}`
-      : `It is told as soon as it is free.${told}`;
-  return `It sleeps or was put away, and reads it when it is back; a question or an escalation would wake one that sleeps.${told}`;
+      ? `It is kept until its agent may go on.${answerNote}`
+      : `It is told as soon as it is free.${answerNote}`;
+  return `It sleeps or was put away, and reads it when it is back; a question or an escalation would wake one that sleeps.${answerNote}`;
 }
 
 const mailboxSend = defineTool({
   name: "mailbox_send",
-  // To an orchestrator `send_message` is its message to a child, unless it has the shape of mail.
+  // For an orchestrator `send_message` writes to a child, unless the input has the shape of mail.
   aliases: ["send_message"],
   description:
     "Writes a letter: to a person (their name if it is unique, @user:name, or their id), to the session that leads you or to your person's agent (orchestrator), to another session by its id, or to another person's agent (@handle). To answer a letter give its id as replyToId and leave `to` out. A person reads it in their inbox; an agent reads it when it is free. Use it for what somebody should know or answer later: a finding for a session that works beside you, a result, a question (messageType question), something urgent (escalation). Write it complete in itself. It is not for your own answer, which you simply give, and not for giving work to child sessions.",
   readOnly: false,
   target: ({ to, replyToId }) => to ?? replyToId ?? null,
   schema: newLetterSchema,
-  reaches: (reader, callerId, input) => reached(reader, callerId, input as NewLetter),
+  reaches: (reader, callerId, input) => resolveReached(reader, callerId, input as NewLetter),
   async handle(work, { session, run }, mail) {
     const sender = agentSender(session.row, run);
-    return answerOf(await sendLetter(work, sender, work.ids.mint("ltr"), mail));
+    return resultOf(await sendLetter(work, sender, work.ids.mint("ltr"), mail));
   },
 });
 
-/** The same under the names that are used for it elsewhere. */
+/** Converts a notification request into a new message. */
 export function mailOf({ to, toHandle, toUserId, toSessionId, ...rest }: EmitRequest): NewLetter {
   const handle = toHandle === undefined ? undefined : `@${toHandle.replace(/^@/, "")}`;
   return {
@@ -69,10 +74,11 @@ const emitNotification = defineTool({
   readOnly: false,
   target: (input) => mailOf(input).to ?? null,
   schema: emitSchema,
-  reaches: (reader, callerId, input) => reached(reader, callerId, mailOf(input as EmitRequest)),
+  reaches: (reader, callerId, input) =>
+    resolveReached(reader, callerId, mailOf(input as EmitRequest)),
   async handle(work, { session, run }, input) {
     const sender = agentSender(session.row, run);
-    return answerOf(await sendLetter(work, sender, work.ids.mint("ltr"), mailOf(input)));
+    return resultOf(await sendLetter(work, sender, work.ids.mint("ltr"), mailOf(input)));
   },
 });
 

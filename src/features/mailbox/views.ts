@@ -1,4 +1,4 @@
-/** Letters as they are shown to somebody. */
+/** API views of messages. */
 import { isoTime } from "#engine/sessions/index.ts";
 import { isGuestLetter } from "./agents/guest.ts";
 import type { Letter, LetterParty } from "./contract.ts";
@@ -7,7 +7,7 @@ import { contextUrl } from "./sending/context-url.ts";
 
 const timeOf = (at: number | null) => (at === null ? null : isoTime(at));
 
-/** What its recipient has done with it is for the recipient's side alone. */
+/** Read, archive and snooze state is shown only to the recipient's side. */
 export function letterView(row: LetterRow, { userId }: { userId: string }): Letter {
   const isRecipient = row.to_owner_id === userId;
   const readAt = isRecipient ? timeOf(row.read_at) : null;

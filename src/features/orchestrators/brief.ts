@@ -1,4 +1,4 @@
-/** What an orchestrator has to read before anything is asked of it, as text and as files in its folder. */
+/** Instructions of an orchestrator, as text and as files in its folder. */
 import type { Reader } from "#base/store/index.ts";
 import type { Brief, SessionRow } from "#engine/index.ts";
 import { findUser } from "#features/auth/index.ts";
@@ -6,7 +6,7 @@ import { IDENTITY_FILE, identityText } from "./instructions/identity.ts";
 import { SYSTEM, SYSTEM_FILE } from "./instructions/system.ts";
 import { findIdentity } from "./queries.ts";
 
-/** Where personas lie too. */
+/** The folder that personas use too. */
 const FOLDER = ".muster/persona";
 
 export async function brief(

@@ -1,4 +1,4 @@
-/** Orchestrators on the wire: identity, state, preferences, and their routes. */
+/** API contract of orchestrators: identity, state, preferences and routes. */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
 import { apiRoute } from "#protocol/api-route.ts";
@@ -16,7 +16,7 @@ import { HANDLE, isPlatformName, MAX_HANDLE_CHARS } from "./identity/handles.ts"
 export const STYLES = ["professional", "casual", "terse", "custom"] as const;
 export type Style = (typeof STYLES)[number];
 
-/** Whose agents may write to it. */
+/** Rules for the people and agents that may write to an orchestrator. */
 export const MAIL_RULES = ["none", "org", "list"] as const;
 export type MailRule = (typeof MAIL_RULES)[number];
 
@@ -24,7 +24,10 @@ export const MAX_INSTRUCTION_CHARS = 20_000;
 const MIN_IDLE_MS = 60_000;
 const MAX_IDLE_MS = 30 * 24 * 60 * 60_000;
 
-/** For people, on one line; it is also read by models, so nothing in it can look like a new line. */
+/**
+ * Text for people on one line. Models read it too, so it must contain nothing that looks like a
+ * line break.
+ */
 const line = (max: number) =>
   z
     .string()
@@ -38,7 +41,7 @@ export const handleSchema = z
   .string()
   .trim()
   .max(MAX_HANDLE_CHARS + 1)
-  // Written with the sign or without.
+  // The @ is optional.
   .transform((handle) => handle.replace(/^@/, ""))
   .pipe(
     z
@@ -50,7 +53,7 @@ export const handleSchema = z
   );
 
 const MAX_ADDRESS_CHARS = 2_000;
-/** The form only; images are looked at when they are stored. */
+/** Checks the form only; images are checked when they are stored. */
 function isAvatar(text: string): boolean {
   if (text.length <= 16 || text.startsWith("data:")) return true;
   return text.length <= MAX_ADDRESS_CHARS && /^(?:https:\/\/|\/api\/agents\/)\S+$/.test(text);
@@ -83,7 +86,7 @@ export const identityChangeSchema = z
   .partial();
 export type IdentityChange = z.infer<typeof identityChangeSchema>;
 
-/** What everybody in the org may know. */
+/** Public part of an identity, for everybody in the organisation. */
 export const agentSchema = z
   .object({
     userId: z.string(),
@@ -96,7 +99,7 @@ export type Agent = z.infer<typeof agentSchema>;
 
 export const identitySchema = agentSchema
   .extend({
-    /** The id of its person: everybody has one. */
+    /** Id of the owner, since everybody has one orchestrator. */
     id: z.string(),
     type: z.literal("personal"),
     style: z.enum(STYLES),
@@ -108,7 +111,7 @@ export const identitySchema = agentSchema
   .meta({ id: "OrchestratorIdentity" });
 export type Identity = z.infer<typeof identitySchema>;
 
-/** How an orchestrator that has ended comes back by itself; stopped: only a person brings it back. */
+/** Recovery of an ended orchestrator. `stopped` means that only a person brings it back. */
 export const recoverySchema = z.object({
   state: z.enum(["recovering", "backoff", "stopped"]),
   nextAttemptAt: isoTime.nullable(),
@@ -118,16 +121,16 @@ export type Recovery = z.infer<typeof recoverySchema>;
 export const orchestratorSchema = z.object({
   session: sessionSchema.nullable(),
   identity: identitySchema.nullable(),
-  /** It has an identity, and no session that could answer. */
+  /** True if there is an identity but no session that could answer. */
   needsRestart: z.boolean(),
-  /** Null while nothing has to be brought back. */
+  /** Null while nothing has to be restored. */
   recovery: recoverySchema.nullable(),
 });
 
 export const startedSchema = z.object({
   session: sessionSchema,
   identity: identitySchema,
-  /** There was one already, and nothing was changed. */
+  /** True if the orchestrator existed and was left unchanged. */
   alreadyExists: z.boolean(),
 });
 
@@ -136,7 +139,7 @@ export const handleAnswerSchema = z.object({
   suggestion: z.string().optional(),
 });
 
-/** How a person wants their orchestrator; null: as the server has it. */
+/** A person's preferences for their orchestrator; null takes the server's default. */
 export const preferencesSchema = z
   .object({
     idleTimeoutMs: z.number().int().min(MIN_IDLE_MS).max(MAX_IDLE_MS).nullable(),
@@ -150,17 +153,17 @@ export const preferencesChangeSchema = z
   .partial();
 export type PreferencesChange = z.infer<typeof preferencesChangeSchema>;
 
-/** What admins settle for all orchestrators; null: everybody chooses. */
+/** Admin settings for all orchestrators; null lets everybody choose. */
 export const orchestratorSettingsSchema = z
   .object({ model: z.string().nullable() })
   .meta({ id: "OrchestratorSettings" });
 export const settingsChangeSchema = z.strictObject({ model: model.nullable() });
 
-/** What admins see of everybody's: nothing that was said, or written for it to read. */
+/** An admin's view of an orchestrator, without transcript content and custom instructions. */
 export const overseenOrchestratorSchema = z
   .object({
     identity: identitySchema.omit({ customInstructions: true }),
-    /** Null while it was never started. */
+    /** Null if the orchestrator was never started. */
     session: z
       .object({
         id: z.string(),
@@ -169,7 +172,7 @@ export const overseenOrchestratorSchema = z
         status: z.enum(SESSION_STATUSES),
         incarnation: z.number().int(),
         model: z.string().nullable(),
-        /** In micro-units; null when a part of it is not known. */
+        /** Cost in micro-units; null if a part of it is unknown. */
         cost: z.number().int().nullable(),
         updatedAt: isoTime,
       })

@@ -1,6 +1,6 @@
 /**
- * Orchestrators: everybody's own lasting agent. Who it is, how it comes to be and comes back, what it
- * is told, and what people and admins can settle about it.
+ * Orchestrators: everybody's own lasting agent. Identity, creation and recovery, instructions, and
+ * the preferences and settings of people and admins.
  */
 import type { Feature } from "#engine/index.ts";
 import { brief } from "./brief.ts";
@@ -13,7 +13,7 @@ import { createOrchestratorTools } from "./tools/index.ts";
 
 const REVIVE_EVERY_MS = 10_000;
 
-/** `publicUrl`: where people reach the server. */
+/** `publicUrl`: address at which people reach the server. */
 export function createOrchestrators({
   publicUrl,
 }: {

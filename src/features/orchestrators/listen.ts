@@ -1,6 +1,6 @@
 /**
- * Keeps an orchestrator as it is meant to be, also when it is changed as any other session is. What
- * its person sets there is what they prefer; what admins settle counts from the next prompt on.
+ * Keeps an orchestrator consistent when it is changed like any other session. Changes by its owner
+ * become preferences; admin settings apply from the next prompt on.
  */
 import {
   type KernelEvent,
@@ -36,7 +36,7 @@ async function keepPreferences(
   await savePreferences(work.tx, preferences);
 }
 
-/** Whoever speaks to their orchestrator has one, whether or not they have opened the page before. */
+/** Creates an orchestrator for a person who writes to it before opening the page. */
 async function makeOnFirstUse(
   work: Work,
   { sessionId, principal }: Extract<KernelEvent, { type: "session_missing" }>,
@@ -46,7 +46,9 @@ async function makeOnFirstUse(
     await ensureRunning(work, principal);
 }
 
-/** It is there for its person whenever they speak to it, and it comes back in the one way there is. */
+/**
+ * Restores an ended orchestrator when its owner writes to it, in the same way as everywhere else.
+ */
 async function bringBack(
   work: Work,
   { session, by }: Extract<KernelEvent, { type: "session_waking" }>,

@@ -77,7 +77,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     const show = (who: User) => world.call<Shown>(who, "GET", ONE);
     const idOf = ({ userId }: User) => `orchestrator:${userId}`;
     const end = (who: User) => world.kernel.sessions.terminate(who, idOf(who));
-    /** As if all that happened to it had happened so much earlier. */
+    /** Moves everything that happened to the orchestrator into the past. */
     const age = async (who: User, ms: number) => {
       await execute(
         `update sessions set archived_at = archived_at - ${ms} where id = '${idOf(who)}'`,
@@ -154,7 +154,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(raw.headers).toMatchObject({ "Content-Type": "image/png" });
       const missing = { code: "not_found" };
       await expect(read(stranger)).rejects.toMatchObject(missing);
-      // What was shown may be sent back as it is.
+      // The displayed value may be sent back unchanged.
       expect((await change(identity.avatar)).identity.avatar).toBe(identity.avatar);
       const script = Buffer.from("<svg onload=alert(1)>");
       for (const bad of [
@@ -191,7 +191,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         code: "handle_taken",
         details: [{ path: "suggestion", message: "JARVIS-2" }],
       });
-      // Nothing is left of what was refused.
+      // A refused request leaves nothing behind.
       expect(await show(cy)).toMatchObject({ session: null, identity: null });
       await start(cy);
       const rename = (body: object) => world.call(cy, "PUT", `${ONE}/identity`, body);
@@ -283,7 +283,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const turn = await world.startTurn(idOf(fay), "remember the number 7", fay);
       await turn.end("I will.");
       await end(fay);
-      // What a person says brings it back.
+      // A person's prompt restores it.
       const woken = await world.startTurn(idOf(fay), "which number?", fay);
       expect(woken.assignment).toMatchObject({ sessionId: idOf(fay), role: "orchestrator" });
       await woken.end("7");
@@ -374,7 +374,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         session: { lifecycle: "archived" },
         recovery: { state: "stopped", nextAttemptAt: null },
       });
-      // However they come back, it is one way, in which what has failed before is forgotten.
+      // Every way back by a person is the same, and clears the earlier failures.
       await execute(
         `update orchestrator_identities set restarts = '[1]' where user_id = '${mia.userId}'`,
       );
@@ -457,7 +457,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
       await prefer({ model: "lab/large", idleTimeoutMs: 600_000 });
       expect((await show(lou)).session).toMatchObject({ model: "lab/large", queueMode: "collect" });
-      // As any other session is changed: it is what they prefer.
+      // A change of the session becomes the owner's preference.
       await world.kernel.sessions.update(lou, idOf(lou), { model: "lab/other" });
       expect(await world.call(lou, "GET", "/api/me/preferences")).toEqual({
         idleTimeoutMs: 600_000,

@@ -1,4 +1,4 @@
-/** What people prefer of their orchestrators, and what admins settle for all of them. */
+/** Preferences of people for their orchestrators, and admin settings for all of them. */
 import { command, type Engine, type Person, type Work } from "#engine/index.ts";
 import { requireModelOffered } from "#engine/runs/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
@@ -12,24 +12,24 @@ export async function readPreferences({ store }: Engine, person: Person): Promis
   return preferencesView(await store.read((reader) => findPreferences(reader, person)));
 }
 
-/** An orchestrator that is there changes with them. */
+/** Saves preferences and applies them to an existing orchestrator. */
 export function changePreferences(
   engine: Engine,
   principal: UserPrincipal,
-  wish: PreferencesChange,
+  change: PreferencesChange,
 ): Promise<Preferences> {
   const { orgId, userId } = principal;
   const person = { orgId, userId };
   return command(engine, async (work) => {
     const session = await work.session(orchestratorId(userId));
-    if (typeof wish.model === "string") {
+    if (typeof change.model === "string") {
       await refuseFixedModel(work, orgId);
-      await requireModelOffered(work.tx, principal, wish.model);
+      await requireModelOffered(work.tx, principal, change.model);
     }
     const row = await findPreferences(work.tx, person);
-    if (wish.idleTimeoutMs !== undefined) row.idle_ms = wish.idleTimeoutMs;
-    if (wish.queueMode !== undefined) row.queue_mode = wish.queueMode;
-    if (wish.model !== undefined) row.model = wish.model;
+    if (change.idleTimeoutMs !== undefined) row.idle_ms = change.idleTimeoutMs;
+    if (change.queueMode !== undefined) row.queue_mode = change.queueMode;
+    if (change.model !== undefined) row.model = change.model;
     await savePreferences(work.tx, row);
     if (session) await settle(work, session);
     return preferencesView(row);
@@ -44,7 +44,7 @@ export async function readSettings({ store }: Engine, orgId: string) {
   return { model: await store.read((reader) => findFixedModel(reader, orgId)) };
 }
 
-/** Orchestrators take it up with the next thing that is said to them. */
+/** Orchestrators apply the setting with their next prompt. */
 export function changeSettings(
   engine: Engine,
   principal: UserPrincipal,

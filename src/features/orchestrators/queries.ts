@@ -1,4 +1,4 @@
-/** The only SQL on identities, preferences and settings of orchestrators. */
+/** SQL on identities, preferences and settings of orchestrators. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables, Person, SessionRow } from "#engine/index.ts";
 import type { PersonRow } from "#features/auth/index.ts";
@@ -14,7 +14,7 @@ import type {
 type Tables = OrchestratorTables & Omit<KernelTables, "users"> & { users: PersonRow };
 const prepare = statements<Tables>();
 
-// identities
+// Identities
 
 const insertRow = inserter<IdentityRow>("orchestrator_identities", [
   "org_id",
@@ -131,7 +131,7 @@ const selectByHandle = prepare<{ orgId: string; key: string }, IdentityRow>((db,
     .where("identity.handle_key", "=", p("key"))
     .where("users.removed_at", "is", null),
 );
-/** Of somebody who is here. */
+/** Finds the identity of a present member. */
 export function findByHandle(
   reader: Reader,
   orgId: string,
@@ -152,7 +152,7 @@ const selectHandles = prepare<
     .where("handle_key", ">=", p("from"))
     .where("handle_key", "<", p("to")),
 );
-/** Handles of others that begin so, in small letters. */
+/** Lists handle keys of other people with this prefix. */
 export async function listTakenHandles(
   reader: Reader,
   { orgId, userId }: Person,
@@ -172,7 +172,7 @@ const selectOfOrg = prepare<{ orgId: string }, IdentityRow>((db, p) =>
     .where("users.removed_at", "is", null)
     .orderBy("identity.handle_key"),
 );
-/** Of people who are here. */
+/** Lists the identities of present members. */
 export function listIdentities(reader: Reader, orgId: string): Promise<IdentityRow[]> {
   return reader.all(selectOfOrg, { orgId });
 }
@@ -195,7 +195,7 @@ export async function deleteAllOf(tx: Tx, person: Person): Promise<void> {
   await tx.run(deletePreferences, person);
 }
 
-// their sessions, as far as they are asked for together
+// Sessions of several orchestrators
 
 export async function listSessionsById(
   reader: Reader,
@@ -230,7 +230,7 @@ const selectDead = prepare<{ before: number; limit: number }, DeadOrchestrator>(
     .where("sessions.kind", "=", "orchestrator")
     .where("sessions.lifecycle", "=", "terminated")
     .where("users.removed_at", "is", null)
-    // Given up, unless it came back since and ended again.
+    // Left out if recovery stopped, unless the orchestrator came back since and ended again.
     .where((eb) =>
       eb.or([
         eb("identity.stopped_at", "is", null),
@@ -240,7 +240,7 @@ const selectDead = prepare<{ before: number; limit: number }, DeadOrchestrator>(
     .orderBy("sessions.archived_at", "desc")
     .limit(p("limit")),
 );
-/** Those that ended before then and may be brought back without a person. */
+/** Lists orchestrators that ended before an instant and may be restored without a person. */
 export function listDead(
   reader: Reader,
   before: number,
@@ -249,7 +249,7 @@ export function listDead(
   return reader.all(selectDead, { before, limit });
 }
 
-// preferences and settings
+// Preferences and settings
 
 const selectPreferences = prepare<Person, PreferencesRow>((db, p) =>
   db
@@ -289,7 +289,7 @@ export function savePreferences(tx: Tx, row: PreferencesRow): Promise<number> {
 const selectSettings = prepare<{ orgId: string }, SettingsRow>((db, p) =>
   db.selectFrom("orchestrator_settings").selectAll().where("org_id", "=", p("orgId")),
 );
-/** The model that admins have settled for all; null: everybody chooses. */
+/** Model that admins set for all orchestrators; null lets everybody choose. */
 export async function findFixedModel(reader: Reader, orgId: string): Promise<string | null> {
   return (await reader.first(selectSettings, { orgId }))?.model ?? null;
 }

@@ -1,4 +1,4 @@
-/** A person's own orchestrator over HTTP, and the directory of all agents of an org. */
+/** Routes of a person's own orchestrator, and of the directory of agents in an organisation. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import {
   type Action,
@@ -23,17 +23,17 @@ import { agentView, identityView, orchestratorView, overseenView } from "./views
 
 type Caller = Pick<RouteRequest, "engine" | "principal">;
 
-/** Agents, runners and the system itself have no orchestrator. */
+/** Agents, runners and the system have no orchestrator. */
 function personFor(principal: Principal, action: Action): UserPrincipal {
   requireMay(principal, action);
   if (principal.kind === "user") return principal;
   throw new Refusal("forbidden", "forbidden", "Only a person may do this. Use a person's key.");
 }
 
-async function start({ engine, principal }: Caller, wish: Wish) {
+async function start({ engine, principal }: Caller, options: Wish) {
   const person = personFor(principal, "session.create");
   const started = await command(engine, async (work) => {
-    const { session, identity, did }: Running = await ensureRunning(work, person, wish);
+    const { session, identity, did }: Running = await ensureRunning(work, person, options);
     return {
       session: await describeSession(work.tx, session.row, work.now),
       identity: identityView(identity),
@@ -44,7 +44,7 @@ async function start({ engine, principal }: Caller, wish: Wish) {
   return { ...started, session };
 }
 
-/** Answers 201 for an orchestrator that was created or restored, 200 for one that was there. */
+/** Answers 201 for an orchestrator that was created or restored, 200 for an existing one. */
 const startStatus = ({ alreadyExists }: { alreadyExists: boolean }) => (alreadyExists ? 200 : 201);
 
 const lifeRoutes: readonly Route[] = [
@@ -94,7 +94,7 @@ const identityRoutes: readonly Route[] = [
     if (!image) throw notFound("avatar");
     const headers = {
       "Content-Type": image.media_type,
-      // Somebody else's file must not become a page of ours.
+      // An uploaded file must not be rendered as a page of this server.
       "Content-Disposition": "attachment",
       "Content-Security-Policy": "sandbox; default-src 'none'",
     };

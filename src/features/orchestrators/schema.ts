@@ -1,24 +1,24 @@
-/** The tables of orchestrators: who they are, what their people prefer, what admins settle for all. */
+/** Tables of orchestrators: identities, preferences of people, and admin settings. */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 import type { QueueMode } from "#protocol/sessions.ts";
 import type { MailRule, Style } from "./contract.ts";
 
-/** One a person. Holding the row is the lock of starting and restarting their orchestrator. */
+/** One row per person. Locking the row serializes starts and restarts of the orchestrator. */
 export interface IdentityRow {
   org_id: string;
   user_id: string;
   name: string;
   handle: string;
-  /** In small letters: databases differ in how they make them. */
+  /** Handle in lower case, computed here because databases fold case differently. */
   handle_key: string;
   avatar: string | null;
   style: Style;
   custom_instructions: string | null;
   accepts_agent_mail: MailRule;
-  /** When it was last brought back without a person, as a JSON array of instants. */
+  /** Times of recent restarts without a person, as a JSON array of instants. */
   restarts: string;
-  /** When it was given up to bring it back without a person. */
+  /** Time when automatic recovery stopped. */
   stopped_at: number | null;
   created_at: number;
   updated_at: number;
@@ -37,7 +37,7 @@ export interface SettingsRow {
   model: string | null;
 }
 
-/** An uploaded image, one a person. */
+/** Uploaded image, one per person. */
 export interface AvatarRow {
   org_id: string;
   user_id: string;

@@ -1,4 +1,4 @@
-/** Orchestrators as people see them. */
+/** Views of orchestrators for people. */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { describeSession, isoTime } from "#engine/sessions/index.ts";
@@ -34,7 +34,7 @@ export function recoveryView(
   now: number,
 ): Recovery | null {
   if (!session || isHealthy(session)) return null;
-  // Put away by its person, and theirs to bring back.
+  // Its owner archived it, and is the one to restore it.
   if (session.lifecycle === "archived") return { state: "stopped", nextAttemptAt: null };
   const deadSince = session.archived_at ?? now;
   const past = { deadSince, restarts: JSON.parse(restarts) as number[], stoppedAt: stopped_at };
@@ -56,7 +56,7 @@ export async function orchestratorView(
   };
 }
 
-/** For admins: what it is and costs, nothing of what is said in it or was written for it. */
+/** An admin's view: state and cost, without transcript content and custom instructions. */
 export async function overseenView(
   reader: Reader,
   identity: IdentityRow,

@@ -1,12 +1,15 @@
-/** What the agent of a supervisor reads before anything else. */
+/** Instructions that a supervisor's agent reads first. */
 import type { SessionRow } from "#engine/index.ts";
 
 export const BRIEF_FILE = "SUPERVISOR.md";
 
 type Project = Pick<SessionRow, "repo" | "project_dir">;
 
-/** Where workers work. What is wrong here costs work: who believes in a copy lets two write one file. */
-function placeOf({ repo, project_dir }: Project): string {
+/**
+ * Description of the folders in which workers work. A wrong text here costs work: a supervisor that
+ * wrongly believes in separate copies lets two workers write the same file.
+ */
+function workspaceText({ repo, project_dir }: Project): string {
   if (repo !== null)
     return "Each worker has its own clone of the repository, on a branch of its own; what you have not\ncommitted and pushed is not in it.";
   if (project_dir !== null)
@@ -18,7 +21,7 @@ export const supervisorBrief = (maxWorkers: number, project: Project) => `# Supe
 
 You lead workers in this project. A worker is a full session with an agent and a transcript of its
 own; people see it in their list. Workers know nothing of you, of each other, or of this conversation.
-${placeOf(project)}
+${workspaceText(project)}
 
 ## When
 

@@ -1,4 +1,4 @@
-/** Supervisor mode on the wire: its routes, its refusals and the names of its tools. */
+/** API contract of supervisor mode: routes, refusals and tool names. */
 import * as z from "zod";
 import { inboxItemSchema, PLAN_STATES } from "#features/delegation/contract.ts";
 import { apiRoute } from "#protocol/api-route.ts";
@@ -15,30 +15,30 @@ export const SUPERVISOR_TOOLS = [
   "orchestrate_read_inbox",
 ] as const;
 
-/** Why this server has no supervisor mode. */
+/** Reasons why this server has no supervisor mode. */
 export const DISABLED_REASONS = ["orchestration_disabled", "minimal_ui_disabled"] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** Every refusal of supervisor mode, by the kind that surfaces translate. */
+/** Every refusal of supervisor mode, with the kind that surfaces translate. */
 export const REFUSAL_KINDS = {
   orchestration_disabled: "forbidden",
   minimal_ui_disabled: "forbidden",
-  /** Somebody who may look at the session, and does not own it: its agent, or an admin it was opened to. */
+  /** The caller may read the session but does not own it: its agent, or an admin with access. */
   not_owner: "forbidden",
   depth_limit_exceeded: "conflict",
   fanout_limit_exceeded: "limit",
-  /** A session of yours that may have no workers until its supervisor mode is enabled. */
+  /** Your session may have no workers until supervisor mode is enabled for it. */
   supervisor_mode_off: "conflict",
-  /** A worker was to work in another repository or folder than its supervisor. */
+  /** The worker was requested in another repository or folder than its supervisor's. */
   different_project: "conflict",
-  /** Missing, not yours, or no supervisor. */
+  /** The session is missing, is not yours, or is no supervisor. */
   supervisor_not_found: "not_found",
-  /** Missing, or not yours. */
+  /** The session is missing or is not yours. */
   worker_not_found: "not_found",
   worker_already_linked: "conflict",
-  /** A session of yours that is not this supervisor's. */
+  /** Your session is not a worker of this supervisor. */
   worker_not_linked: "conflict",
-  /** It was put away or ended, and cannot do what was asked. */
+  /** The worker is archived or ended, and cannot do what was requested. */
   worker_not_live: "conflict",
 } as const;
 export type SupervisionRefusal = keyof typeof REFUSAL_KINDS;
@@ -49,7 +49,7 @@ export const orchestrationConfigSchema = z
     disabledReason: z.enum(DISABLED_REASONS).nullable(),
     maxWorkersPerSupervisor: z.number().int(),
     maxDepth: z.number().int(),
-    /** What a session gets when supervisor mode is enabled for it; none when it cannot be. */
+    /** Tools that a session gets with supervisor mode; empty if the server has none. */
     tools: z.array(z.string()),
   })
   .meta({ id: "OrchestrationConfig" });
@@ -59,16 +59,16 @@ export const orchestrationRoleSchema = z
   .object({
     sessionId: z.string(),
     role: z.enum(["supervisor", "worker", "standalone"]),
-    /** Whose worker it is. */
+    /** Supervisor of a worker. */
     supervisorId: z.string().nullable(),
     supervisorName: z.string().nullable(),
-    /** A worker that was begun with a summary of what its supervisor knew. */
+    /** True for a worker that started with a summary of its supervisor's context. */
     handoff: z.boolean(),
-    /** Whether supervisor mode can be enabled now. */
+    /** True if supervisor mode can be enabled now. */
     mayEnable: z.boolean(),
     workers: z.number().int(),
     liveWorkers: z.number().int(),
-    /** Events that its agent has not been told of. */
+    /** Events that its agent has not received. */
     pending: z.number().int(),
   })
   .meta({ id: "OrchestrationRole" });
@@ -78,26 +78,26 @@ export const workerSchema = z
   .object({
     workerId: z.string(),
     name: z.string(),
-    /** `cold`: asleep, archived or ended. */
+    /** `cold`: hibernated, archived or ended. */
     state: z.enum(["streaming", "idle", "cold"]),
     lifecycle: z.string(),
     activity: z.string(),
-    /** Why it does not go on; null when nothing holds it up. */
+    /** Reason why the worker waits; null if nothing holds it up. */
     waitingFor: sessionWaitSchema.nullable(),
-    /** Why its last turn failed; null when that did not fail. */
+    /** Error of the last turn; null if the turn did not fail. */
     lastError: lastErrorSchema.nullable(),
     persona: z.string().nullable(),
     personaVersion: z.number().int().nullable(),
     model: z.string().nullable(),
     handoff: z.boolean(),
-    /** What it is doing, in one line. */
+    /** Newest entry of its transcript, in one line. */
     doing: z.string().nullable(),
     branch: z.string().nullable(),
     changedFiles: z.number().int().nullable(),
-    /** In micro-units; null when a part of it is not known. */
+    /** Cost in micro-units; null if a part of it is unknown. */
     cost: z.number().int().nullable(),
     messages: z.number().int(),
-    /** It changes nothing until a plan of its own is approved. */
+    /** True if the worker may change nothing until a plan is approved. */
     requirePlanApproval: z.boolean(),
     planState: z.enum(PLAN_STATES),
     lastActivityAt: z.iso.datetime(),

@@ -1,6 +1,6 @@
 /**
- * The instance's gate, and who may pass it. Supervisor mode is there unless whoever runs the server
- * took it away; orchestrators are not touched by it.
+ * Access checks of supervisor mode. The mode is available unless the server's operator disabled it;
+ * orchestrators are not affected.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import {
@@ -16,15 +16,15 @@ import { findLink, type LinkRow } from "#features/delegation/index.ts";
 import { type DisabledReason, REFUSAL_KINDS, type SupervisionRefusal } from "./contract.ts";
 
 export interface SupervisionSettings {
-  /** Null: the gate is open. */
+  /** Null if supervisor mode is available. */
   disabledReason: DisabledReason | null;
   workersPerSupervisor: number;
   maxDepth: number;
-  /** An agent may have a worker removed at once, with all that it wrote. */
+  /** True if an agent may have a worker deleted at once, with everything it wrote. */
   allowDelete: boolean;
 }
 
-/** A deployment with the smallest page is locked down, whatever else is set. */
+/** MINIMAL_UI disables supervisor mode, whatever else is set. */
 export function disabledReason({
   disabled,
   minimalUi,
@@ -69,7 +69,9 @@ export function requireOpen({
   if (reason !== null) throw refuse(reason);
 }
 
-/** The session, locked, for the person whose it is. Whoever may not see it learns nothing of it. */
+/**
+ * Returns the locked session for its owner. A caller who may not read the session gets `missing`.
+ */
 export async function requireOwn(
   work: Work,
   principal: Principal,
@@ -92,7 +94,10 @@ async function maySee(work: Work, principal: Principal, row: SessionRow): Promis
   }
 }
 
-/** One's own supervisor; missing, another's and no supervisor answer alike. */
+/**
+ * Requires the caller's own supervisor. A missing session, another person's and one that is no
+ * supervisor get the same refusal.
+ */
 export async function requireSupervisor(
   work: Work,
   principal: Principal,
@@ -103,7 +108,7 @@ export async function requireSupervisor(
   return session;
 }
 
-/** A worker of this supervisor, locked after it, for the person whose both are. */
+/** Requires a worker of this supervisor, locked after it, for the owner of both. */
 export async function requireWorker(
   work: Work,
   principal: Principal,
@@ -115,7 +120,7 @@ export async function requireWorker(
     const missing = refuse("worker_not_found");
     return { worker: await requireOwn(work, principal, workerId, missing), link };
   }
-  // Not locked: it has its place elsewhere in the order of locks.
+  // Not locked: the session belongs elsewhere in the lock order.
   const row = await findSession(work.tx, workerId);
   if (!row || !(await maySee(work, principal, row))) throw refuse("worker_not_found");
   const isOwn = may(principal, "session.manage", sessionThing(row));

@@ -1,6 +1,6 @@
 /**
- * Supervision: a session, at its owner's wish, leads workers in the same project. What it does to
- * them is delegation; here is who may, the tools, and the routes of its page.
+ * Supervision: a session that leads workers in the same project, at its owner's request. Delegation
+ * implements the actions; this feature has the permissions, the tools and the routes.
  */
 import { type Log, silentLog } from "#base/log.ts";
 import type { Feature } from "#engine/index.ts";
@@ -30,7 +30,7 @@ export function createSupervision({
     name: "supervision",
     listeners: [logLines(log), createListener(settings)],
     routes: supervisionRoutes(settings),
-    // Behind a closed gate there is no such tool, so nobody is offered it and nobody may call it.
+    // A disabled mode registers no tools, so nobody is offered them and nobody can call them.
     tools: isOpen ? supervisorTools(settings) : [],
     async brief(_reader, session) {
       if (!isOpen || roleOf(session) !== "supervisor") return undefined;

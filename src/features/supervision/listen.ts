@@ -1,6 +1,6 @@
 /**
- * Holds every new worker to the rules of supervisor mode, by whatever door it is made: the server has
- * the mode, the parent's owner has enabled it, and the worker stays in the parent's project.
+ * Checks the rules of supervisor mode for every new worker, by any route: the server has the mode,
+ * the parent's owner enabled it, and the worker stays in the parent's project.
  */
 
 import type { Listener, SessionRow } from "#engine/index.ts";

@@ -1,7 +1,7 @@
 /**
  * Writes one log line per orchestration action after its commit, under the names operators search
  * for: `orchestration-inbox-enqueued`, `orchestration-wake-delivered`, `orchestration-wake-failed`.
- * A call that was refused or failed leaves `orchestration-call-refused`.
+ * A refused or failed call is logged as `orchestration-call-refused`.
  */
 import type { Log } from "#base/log.ts";
 import type { KernelEvent, Listener, Work } from "#engine/index.ts";
@@ -9,7 +9,7 @@ import { ORCHESTRATION } from "#features/delegation/index.ts";
 import { SUPERVISOR_TOOLS } from "./contract.ts";
 
 const FAILED = "wake_failed";
-/** Calls that leave a line when they succeed, too. */
+/** Tools whose refused or failed calls are logged; their successful calls are logged as actions. */
 const TRACED_TOOLS: ReadonlySet<string> = new Set([
   ...SUPERVISOR_TOOLS,
   ...["spawn_session", "send_message", "terminate_session", "relocate_session", "decide_plan"],
@@ -29,16 +29,16 @@ export function logLines(log: Log): Listener {
       ...(subjectId === null ? {} : { workerId: subjectId }),
       ...(detail === undefined ? {} : { type: detail }),
     };
-    const words = `orchestration-${action.replaceAll("_", "-")}`;
+    const message = `orchestration-${action.replaceAll("_", "-")}`;
     work.tx.afterCommit(() =>
-      action === FAILED ? log.warn(fields, words) : log.info(fields, words),
+      action === FAILED ? log.warn(fields, message) : log.info(fields, message),
     );
   };
 }
 
 /**
- * The transaction of a refused call leaves nothing, so its line is written when its end is journaled;
- * for a call that was not let through, when it was judged.
+ * The transaction of a refused call is rolled back, so its line is written when the call's end is
+ * journaled, or for a denied call when it is judged.
  */
 async function callRefused(work: Work, log: Log, event: CallEvent): Promise<void> {
   const { session, run, call } = event;

@@ -1,4 +1,4 @@
-/** Workers whose supervisor goes, results that are long, and runs that report to a parent. */
+/** Workers that lose their supervisor, long results, and runs that report to a parent. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createDelegation } from "#features/delegation/index.ts";
 import { FakeFamily } from "#features/fake-family/index.ts";
@@ -83,7 +83,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       for (const work of turns) await at.settle(work, { outcome: "aborted" });
       for (const id of [leadId, ...workers])
         expect(await at.session(id)).toMatchObject({ lifecycle: "archived" });
-      // What its person did to all of them together is no news to it.
+      // The supervisor is not notified of an end that its owner applied to the whole tree.
       await sessions().wake(owner, leadId);
       expect(await at.inbox(leadId)).toEqual([]);
     });

@@ -1,4 +1,4 @@
-/** A supervisor's agent takes what is in its inbox: each event once, oldest first. */
+/** Tool that reads a supervisor's inbox: each event once, oldest first. */
 import * as z from "zod";
 import { isoTime } from "#engine/sessions/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
@@ -29,21 +29,21 @@ export const readInboxTool = defineTool({
       const at = isoTime(row.at);
       const shown = cutPayload(payload, share);
       const worker = { workerId: childId, workerName: childName };
-      // Taken by this call; what was delivered before is not listed.
+      // This call delivers the event; events delivered before are not listed.
       return { id: row.id, type, ...worker, at, delivered: true, payload: shown };
     });
-    return { output: { items, next: nextWords(items) }, error: null };
+    return { output: { items, next: nextStep(items) }, error: null };
   },
 });
 
-interface Told {
+interface InboxEvent {
   type: string;
   payload: { isCut?: boolean; kind?: string };
 }
 
-function nextWords(items: readonly Told[]): string {
+function nextStep(items: readonly InboxEvent[]): string {
   if (items.length === 0) return "Nothing new. End your turn: you are woken when there is news.";
-  const isPlan = ({ payload }: Told) => payload.kind === "plan";
+  const isPlan = ({ payload }: InboxEvent) => payload.kind === "plan";
   const asks = items.some((item) => item.type === "worker.ask_user" && !isPlan(item));
   const isCut = items.some(({ payload }) => payload.isCut === true);
   return [

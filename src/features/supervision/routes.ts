@@ -1,4 +1,4 @@
-/** Supervisor mode over HTTP: for its page and for people's own programs, never for agents. */
+/** Routes of supervisor mode, for its page and API clients, never for agents. */
 import type { Reader } from "#base/store/index.ts";
 import {
   command,
@@ -40,11 +40,12 @@ export function supervisionRoutes(settings: SupervisionSettings): readonly Route
 }
 
 /**
- * Whoever the session belongs to, and its own agent. Not an admin it was opened to: what its workers
- * say is theirs, and they were not opened. A session that leads nobody has lists too, empty ones: a
- * page that reads them while supervisor mode is being switched off has done nothing wrong.
+ * Reads a list for the owner of the session and for its own agent. An admin with access to the
+ * session is refused, because the workers' content was not opened to them. A session without the
+ * mode gets an empty list, so that a page reading it while the mode is being disabled sees no
+ * error.
  */
-async function readLed<T>(
+async function readSupervised<T>(
   reader: Reader,
   principal: Principal,
   id: string,
@@ -73,12 +74,14 @@ function readRoutes(settings: SupervisionSettings): Route[] {
     serve(supervisionApi.listWorkers, async ({ engine, principal, params }) => {
       requireOpen(settings);
       return engine.store.read((reader) =>
-        readLed(reader, principal, params.id, (at, id) => listWorkers(at, id, engine.clock.now())),
+        readSupervised(reader, principal, params.id, (at, id) =>
+          listWorkers(at, id, engine.clock.now()),
+        ),
       );
     }),
     serve(supervisionApi.readInbox, async ({ engine, principal, params }) => {
       requireOpen(settings);
-      return engine.store.read((reader) => readLed(reader, principal, params.id, readInbox));
+      return engine.store.read((reader) => readSupervised(reader, principal, params.id, readInbox));
     }),
   ];
 }
@@ -116,11 +119,11 @@ function switchRoutes(settings: SupervisionSettings): Route[] {
   ];
 }
 
-/** One worker of one supervisor of a person, locked for a change. */
+/** Worker of a person's supervisor, locked for a change. */
 interface WorkerChange {
   worker: SessionWriter;
   link: LinkRow;
-  /** Leaves a line in the trail. */
+  /** Adds an entry to the audit trail. */
   note(action: OrchestrationAction): Promise<void>;
 }
 

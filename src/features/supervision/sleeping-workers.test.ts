@@ -1,4 +1,7 @@
-/** A worker that sleeps while its supervisor has all it may have, and one that ended by an approval. */
+/**
+ * A hibernated worker whose supervisor's limit is reached, and one whose completion was approved
+ * late.
+ */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { decideGate, listPendingGates } from "#engine/gates/index.ts";
 import { command, type Feature } from "#engine/index.ts";
@@ -9,10 +12,10 @@ import { owner, startWorld, type World } from "#features/testing/index.ts";
 import { createSupervision } from "./index.ts";
 
 const done = { outcome: "completed", result: "done" } as const;
-/** A minute, after which all sweeps look again. */
+/** A minute, after which all sweeps run again. */
 const SWEEP_MS = 61_000;
 
-/** Every completion is asked about. */
+/** Requires approval of every completion. */
 const strict: Feature = {
   name: "strict",
   judge: async (_work, { tool }) =>
@@ -32,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-/** Its supervisor has two others at work. */
+/** A hibernated worker whose supervisor has two others active. */
 async function sleeping() {
   const supervisorId = await world.createSession({ title: "S" });
   await world.call(owner, "POST", `/api/orchestration/sessions/${supervisorId}/enable`);
@@ -121,8 +124,8 @@ describe("a completion that a person had to approve", () => {
     await at.settle(turn, done);
     await allow(childId);
     expect(await at.row(childId)).toMatchObject({ lifecycle: "archived", waiting: 0 });
-    const told = await at.inbox(parentId);
-    expect(told.map(({ type, payload }) => [type, payload.text])).toContainEqual([
+    const inbox = await at.inbox(parentId);
+    expect(inbox.map(({ type, payload }) => [type, payload.text])).toContainEqual([
       "worker.ended",
       "All is done.",
     ]);

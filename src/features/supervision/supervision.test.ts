@@ -1,4 +1,4 @@
-/** Supervisor mode on the real kernel, with a runner that does what the test says. */
+/** Supervisor mode on the real kernel, with a runner that the test controls. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Log } from "#base/log.ts";
 import { silentLog } from "#base/log.ts";
@@ -132,7 +132,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const before = await world.startTurn(id);
       expect(before.assignment.tools).not.toContain(INBOX);
       expect((await before.tool(INBOX, {})).error).toMatch(/^There is no tool called/);
-      // The turn goes on, and the log of its watchers has one more line.
+      // The turn continues, and the log of its watchers has one more entry.
       const { lastSeq } = await session(id);
       expect(await post(on(id, "/enable"))).toMatchObject({ role: "supervisor", mayEnable: false });
       const events = await world.kernel.sessions.events(id, lastSeq, 10);
@@ -141,7 +141,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       ]);
       expect(await post(on(id, "/enable"))).toMatchObject({ role: "supervisor" });
       expect((await session(id)).lastSeq).toBe(lastSeq + 1);
-      // The turn that runs may call them already; the next one is told of them.
+      // The running turn may already call the tools; the next one is told of them.
       expect((await before.tool(INBOX, {})).error).toBeNull();
       await before.end("ok");
       const turn = await world.startTurn(id);
@@ -200,7 +200,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await work.end("ok");
       await turn.end("ok");
       await (await world.nextTurn()).end("ok");
-      // The tie is one for each session, however it is asked for.
+      // A session has one link, however it is requested.
       await expect(
         command(world.kernel.engine, async (tied) => {
           const again = await tied.session(workerId);
@@ -486,7 +486,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await post(on(leadId, `/workers/${first}/resume`))).toMatchObject({
         worker: { workerId: first, state: "idle", lifecycle: "active" },
       });
-      // It is back, so its supervisor hears of it again.
+      // The worker is back, so its supervisor is notified of it again.
       await turn.tool(INBOX, {});
       await turn.tool("orchestrate_send_to_worker", { workerId: first, message: "again" });
       await (await world.nextTurn()).end("once more");
@@ -669,7 +669,7 @@ describe("the instance's gate", () => {
       await expect(
         world.call(owner, method, `${AT}/sessions/${id}${rest}`, {}),
       ).rejects.toMatchObject({ code: reason, kind: "forbidden" });
-    // One that was enabled before the gate was closed.
+    // A session whose mode was enabled before the server disabled it.
     await command(world.kernel.engine, async (work) => {
       const session = await work.session(id);
       if (session) session.row.supervisor = 1;

@@ -1,7 +1,6 @@
 /**
- * The gate of one session: supervisor mode is enabled and disabled by the person whose session it
- * is. Nothing is restarted; a session that works goes on, and its watchers see a change like any
- * other.
+ * Enables and disables supervisor mode of one session, by its owner. Nothing restarts: a running
+ * turn continues, and watchers see an ordinary change of the session.
  */
 
 import { Refusal } from "#base/refusal.ts";
@@ -56,7 +55,9 @@ function requireMayLead(session: SessionWriter): void {
   );
 }
 
-/** Its workers live on, each by itself; what it was not told of them is forgotten with the rest. */
+/**
+ * Detaches the workers, which continue on their own, and clears the inbox with its pending events.
+ */
 export async function disableSupervisor(
   work: Work,
   session: SessionWriter,

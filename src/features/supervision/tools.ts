@@ -1,6 +1,6 @@
 /**
- * The tools of a supervisor's agent. Each names the session it speaks for by the run that calls it,
- * never by its input, and reaches no session but that session's own workers.
+ * Tools of a supervisor's agent. The run identifies the calling session, never the input, and a
+ * tool reaches only that session's own workers.
  */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -36,7 +36,7 @@ const MAX_SUMMARY_CHARS = 8_000;
 const MAX_NAME_CHARS = 100;
 const MAX_READ = 100;
 
-/** What a worker cannot know from elsewhere, said where it matters. */
+/** Advice on briefs, repeated in each tool that sends one. */
 const BRIEF_WORDS =
   "A worker is an agent of its own: it has seen nothing of your conversation and remembers nothing of it. Write a task, complete in itself, not conversation: what to do, where, what to leave alone, what to report.";
 
@@ -83,12 +83,12 @@ const spawnWorker = defineTool({
         "It can read, ask and talk, but change nothing, until you (decide_plan) or the person have approved a plan that it presents.",
       ),
   }),
-  async handle(work, caller, { name, initialPrompt, persona, ...wish }) {
-    const { contextSummary } = wish;
+  async handle(work, caller, { name, initialPrompt, persona, ...request }) {
+    const { contextSummary } = request;
     const session = requireLeads(caller);
     const { child: worker, persona: chosen } = await spawnChild(work, session, caller.run.thread, {
       title: cleanText(name),
-      ...wish,
+      ...request,
       prompt: initialPrompt,
       personaSlug: persona,
     });
@@ -143,7 +143,7 @@ const readWorker = defineTool({
   }),
   async handle(work, caller, { workerId: id, limit, offset, promptId }) {
     const { row } = requireLeads(caller);
-    // Not locked: a worker must not have to wait because somebody reads it.
+    // Not locked: reading must not make the worker wait.
     const link = await findLink(work.tx, id);
     if (link?.parent_session_id !== row.id) throw refuse("worker_not_linked");
     await trace(work, caller.session, "worker_read", id);
@@ -192,11 +192,11 @@ const sendToWorker = defineTool({
       { mayAnswer: mode === "prompt" },
     );
     await trace(work, caller.session, "worker_messaged", id);
-    return { output: { workerId: id, ...sentWords(sent) }, error: null };
+    return { output: { workerId: id, ...sentResult(sent) }, error: null };
   },
 });
 
-function sentWords(sent: Sent): { sent: string; next: string } {
+function sentResult(sent: Sent): { sent: string; next: string } {
   const next = "End your turn when there is nothing else to do: you are woken when it reports.";
   if (sent.as === "answer") return { sent: "as the answer to its question", next };
   if (sent.as === "revise")
@@ -204,7 +204,7 @@ function sentWords(sent: Sent): { sent: string; next: string } {
   return { sent: "as a prompt", next };
 }
 
-/** One that sleeps is woken by what it is sent; one that was put away is not. */
+/** Refuses an archived or ended worker. A message wakes a hibernated one. */
 function requireNotGone({ row }: SessionWriter): void {
   if (isGone(row)) throw refuse("worker_not_live");
 }
@@ -253,14 +253,14 @@ function killWorker({ allowDelete }: SupervisionSettings): Tool {
       if (deleted) await purgeSoon(work, child.row);
       await trace(work, caller.session, "worker_killed", id);
       return {
-        output: { workerId: id, killed: true, ...killWords(deleteOnDisk, deleted) },
+        output: { workerId: id, killed: true, ...keptText(deleteOnDisk, deleted) },
         error: null,
       };
     },
   });
 }
 
-function killWords(asked: boolean, deleted: boolean): { kept: string } {
+function keptText(asked: boolean, deleted: boolean): { kept: string } {
   if (deleted) return { kept: "Nothing: it is being removed." };
   const kept = "Its transcript and workspace are kept for 7 days.";
   return { kept: asked ? `${kept} This server does not let agents delete at once.` : kept };

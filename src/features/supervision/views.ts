@@ -1,4 +1,4 @@
-/** What people and supervisors see of supervisors and their workers. */
+/** Views of supervisors and their workers. */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
@@ -38,7 +38,7 @@ export function configView(settings: SupervisionSettings): OrchestrationConfig {
 export async function roleView(reader: Reader, row: SessionRow): Promise<OrchestrationRole> {
   const { id, parent_session_id: parentId, supervisor } = row;
   const parent = parentId === null ? undefined : await findSession(reader, parentId);
-  // Orchestrators have children, and so have sessions that are only called back; neither supervises.
+  // Orchestrators and callers of callback runs have children too, but do not supervise them.
   const leader = parent?.supervisor === 1 ? parent : undefined;
   const link = leader && (await findLink(reader, id));
   const leads = parentId === null && supervisor === 1;
@@ -55,7 +55,7 @@ export async function roleView(reader: Reader, row: SessionRow): Promise<Orchest
   };
 }
 
-/** The newest of them, oldest first; those that were ended long ago are not what anybody looks for. */
+/** Lists the newest workers, oldest first; those that ended long ago are left out. */
 export async function listWorkers(
   reader: Reader,
   supervisorId: string,

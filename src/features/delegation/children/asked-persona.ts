@@ -1,6 +1,6 @@
 /**
- * Whether a person asked for the persona that an agent gives its child. The agent's word is not
- * enough: the persona must be named in what the owner themselves said in the conversation lately.
+ * Checks that a person asked for the persona that an agent gives its child. The agent's claim is
+ * not enough: the owner must have named the persona in a recent prompt of the thread.
  */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
@@ -28,7 +28,10 @@ export async function isPersonaNamed(
     );
 }
 
-/** By its slug, or in the words that the slug was made of. Quoted lines are somebody else's. */
+/**
+ * Matches the slug, or the words that it was made of. Quoted lines are ignored, since somebody else
+ * wrote them.
+ */
 export function names(text: string, slug: string): boolean {
   const own = text
     .split("\n")

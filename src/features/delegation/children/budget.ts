@@ -1,14 +1,14 @@
 /**
- * What a tree may spend: a child's budget is taken out of its parent's when it is made, by whatever
- * way, and what it has not spent of that goes back when it ends. A turn stops at the first request
- * that finds its session's budget spent, so a tree spends no more than its root may, but for the one
- * request that each of its turns may have under way by then.
+ * Budget of a tree. A child's budget is reserved from its parent's when the child is created, by
+ * any route, and the unspent part returns when the child ends. A turn stops at the first request
+ * that finds its session's budget spent. So a tree spends at most the root's budget, plus the one
+ * request that each turn may have in flight by then.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { SessionRow } from "#engine/index.ts";
 import type { LinkRow } from "../schema.ts";
 
-/** Returns what was taken out of the parent's; null when it has no budget. */
+/** Returns the reserved amount; null if the parent has no budget. */
 export function reserveBudget(parent: SessionRow, child: SessionRow): number | null {
   if (parent.budget_micros === null) return null;
   const left = parent.budget_micros - parent.cost_micros;
@@ -25,7 +25,10 @@ export function reserveBudget(parent: SessionRow, child: SessionRow): number | n
   return share;
 }
 
-/** Of a child that has ended. What it spent beyond its own, while its turn wound down, is charged. */
+/**
+ * Returns the unspent part of an ended child's budget. An overdraft from its last turn is charged
+ * to the parent.
+ */
 export function returnBudget(parent: SessionRow, child: SessionRow, link: LinkRow): void {
   if (link.reserved_micros === null) return;
   if (parent.budget_micros === null || child.budget_micros === null) return;
@@ -36,7 +39,7 @@ export function returnBudget(parent: SessionRow, child: SessionRow, link: LinkRo
   parent.budget_micros += left;
 }
 
-/** One that comes back has again what it gave back, as far as its parent still has it. */
+/** Gives a returning child its returned budget again, as far as the parent still has it. */
 export function takeBudgetAgain(parent: SessionRow, child: SessionRow, link: LinkRow): void {
   if (link.reserved_micros === null) return;
   if (parent.budget_micros === null || child.budget_micros === null) return;
@@ -48,7 +51,7 @@ export function takeBudgetAgain(parent: SessionRow, child: SessionRow, link: Lin
   link.returned_micros = 0;
 }
 
-/** A person has set the budget of a child whose share was taken out of its parent's budget. */
+/** Adjusts the reservation after a person changed the child's budget. */
 export function changeShare(
   parent: SessionRow,
   child: SessionRow,

@@ -1,4 +1,4 @@
-/** The tools of a child: to say something to its parent, and to be done. */
+/** Tools of a child: notify its parent, and complete the session. */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
 import { listLiveRuns } from "#engine/runs/index.ts";
@@ -12,7 +12,9 @@ import { deleteCompletion, insertCompletion } from "../waits/wait-queries.ts";
 import { isGone } from "./lives.ts";
 
 const MAX_TEXT_CHARS = 32_000;
-/** What its parent has not read yet; a child that says more than that is not heard, it is in the way. */
+/**
+ * Limit of a child's messages that its parent has not read; more of them would only get in the way.
+ */
 const MAX_UNTOLD = 20;
 const ENOUGH = `Your parent has ${MAX_UNTOLD} messages of yours that it has not read yet. Go on with your task, and say the rest in your result.`;
 const NOT_HEARD =
@@ -63,7 +65,7 @@ const completeSession = defineTool({
   async handle(work, { session, run }, { summary }) {
     const { id, org_id } = session.row;
     await deleteCompletion(work.tx, id);
-    // One that had to be approved is performed when its own turn is long over.
+    // A call that needed approval may run long after its own turn has settled.
     const isOver = run.outcome !== null;
     const [live] = isOver ? await listLiveRuns(work.tx, id) : [run];
     if (!live) {

@@ -1,4 +1,4 @@
-/** What a parent, and whoever looks on, sees of its children. */
+/** Views of children for their parent and for other readers. */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { describeSessions, entryView, findLastEntry, viewSession } from "#engine/sessions/index.ts";
@@ -11,7 +11,7 @@ import { viewPlan } from "../plans/plan.ts";
 
 const MAX_LINE_CHARS = 160;
 
-/** The state of a child as far as its own row tells. */
+/** State of a child, from its own row alone. */
 export function viewChild(
   row: Pick<SessionRow, "lifecycle" | "run_state" | "last_outcome" | "awaiting" | "waiting">,
 ) {
@@ -72,7 +72,7 @@ async function countChangedFiles(reader: Reader, sessionId: string): Promise<num
   return changes && changes.files.length + changes.more;
 }
 
-/** Null: no turn has told of any. */
+/** Changes reported by the child's turns; null if no turn has reported any. */
 export async function findChanges(
   reader: Reader,
   sessionId: string,
@@ -86,7 +86,7 @@ export async function lastLine(reader: Reader, sessionId: string): Promise<strin
   return row ? lineOf(entryView(row)) : null;
 }
 
-/** An entry in one line: which tool on what, or how the text begins. */
+/** One line for an entry: the tool and its target, or the start of the text. */
 export function lineOf({ kind, text, tool }: Pick<Entry, "kind" | "text" | "tool">): string {
   if (tool) {
     const input = tool.verdict?.target ?? "";

@@ -1,4 +1,7 @@
-/** A parent ends its child, stops its turn, or lets go of it. It is told nothing of what it did itself. */
+/**
+ * Actions of a parent on its child: end it, interrupt its turn, detach it. The parent is not
+ * notified of its own actions.
+ */
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { listLiveRuns } from "#engine/runs/index.ts";
 import { endSession, stopTurn, terminateTree, turnsToStop } from "#engine/sessions/index.ts";
@@ -18,7 +21,10 @@ export async function interruptChild(
   return true;
 }
 
-/** `archived` keeps it readable for a week, `terminated` too, but for good. */
+/**
+ * Both states keep the transcript for a week. An archived child can come back, a terminated one
+ * cannot.
+ */
 export async function endChild(
   work: Work,
   child: SessionWriter,
@@ -27,7 +33,8 @@ export async function endChild(
 ): Promise<void> {
   const { lifecycle } = child.row;
   if (lifecycle === "terminated" || lifecycle === to) return;
-  // Also when it is woken before its turn has wound down, that turn's end is its parent's own doing.
+  // The running turn counts as stopped by the parent, even if the child wakes before the turn
+  // settles.
   link.quiet_run = (await listLiveRuns(work.tx, child.row.id))[0]?.id ?? link.quiet_run;
   await silence(work, link);
   if (to === "terminated") await terminateTree(work, child);
@@ -38,7 +45,7 @@ export function detachChild(work: Work, child: SessionWriter): Promise<void> {
   return detach(work, child);
 }
 
-/** A person takes the child out of its parent's hands: the parent hears of it before the tie is cut. */
+/** Detaches a child on behalf of a person, and notifies the parent before the link is removed. */
 export async function detachByPerson(
   work: Work,
   child: SessionWriter,

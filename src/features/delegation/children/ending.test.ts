@@ -1,4 +1,7 @@
-/** What becomes of children that end: their budget, their silence, and those that never came to be. */
+/**
+ * Children that end: their budget, which ends are reported, and children whose workspace never came
+ * up.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { FakeFamily } from "#features/fake-family/index.ts";
 import { modelCall, owner, startWorld, type Turn } from "#features/testing/index.ts";
@@ -72,7 +75,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         const turn = await at.turnOf(childId);
         await at.settle(turn, { outcome: "completed", result: "ok" });
         await at.world.kernel.sessions.archive(owner, childId, true);
-        // What it has not spent of all that goes back.
+        // The unspent part of the whole budget returns.
         expect(await budgetOf(parentId)).toBe(1_400);
       });
 
@@ -148,7 +151,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { parentId, childId, turn } = await at.family();
       await end(parentId, childId, "archived");
       await sessions().wake(owner, childId);
-      // This turn its parent has stopped; the next one is a person's.
+      // The parent stopped this turn; the next one belongs to a person.
       await at.settle(turn, { outcome: "aborted" });
       expect(await at.inbox(parentId)).toEqual([]);
       await at.settle(await at.prompt(childId, "again"), done("back"));
@@ -176,7 +179,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       }
       await end(parentId, childId, "terminated");
       await at.settle(turn, { outcome: "aborted" });
-      // Its own turn, which the parent ended itself, is no news.
+      // The running turn, which the parent ended itself, is not reported.
       const items = await at.inbox(parentId);
       expect(items.map(({ payload }) => payload.promptId).sort()).toEqual(promptIds.sort());
       expect(items).toMatchObject(Array(2).fill({ type: "worker.stopped_without_end" }));
@@ -208,7 +211,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       "hears of a child whose runner is lost only when nobody tries any more (by a clock that can be set)",
       async () => {
         const { parentId, childId } = await at.family();
-        // By small steps: a great one counts as a machine that was asleep, and nobody loses anything.
+        // Small steps: a large one counts as a suspended machine, and no lease expires.
         const pass = async (ms: number) => {
           for (let passed = 0; passed < ms; passed += 500) {
             at.world.clock.advance(500);
@@ -251,7 +254,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         const parentId = await at.parent({ budget: 100 });
         const childId = await at.spawn(parentId, { repo: "https://example.org/no/such.git" });
         await at.settle(await at.turnOf(childId), CLONE_FAILED);
-        // What is left to do is a row: it survives a kill.
+        // The remaining work is a row, which survives a kill.
         expect(await at.session(childId)).toMatchObject({ lifecycle: "terminated" });
         await purge();
         expect(await at.row(childId)).toBeUndefined();

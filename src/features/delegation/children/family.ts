@@ -1,11 +1,11 @@
-/** All that a page shows of a parent's children, however many there were. */
+/** View of a parent's children for a page. */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import type { Family } from "../contract.ts";
 import { addUpChildren, listChildSessions } from "../queries.ts";
 import { describeChildren } from "./children.ts";
 
-/** As many are described; the rest is counted. */
+/** Number of children that are described; the rest is only counted. */
 const DESCRIBED = 100;
 
 export async function readFamily(reader: Reader, parent: SessionRow, now: number): Promise<Family> {

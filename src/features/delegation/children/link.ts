@@ -1,6 +1,7 @@
 /**
- * Making and ending the tie of parent and child. Every child is tied when it is made, by whatever
- * way; the limits of its parent are checked then, under the parent's lock, and when it is woken.
+ * Links a child to its parent and removes the link. Every child is linked when it is created, by
+ * any route. The parent's limits are checked then, under the parent's lock, and again when the
+ * child wakes.
  */
 
 import { notFound, Refusal } from "#base/refusal.ts";
@@ -29,9 +30,9 @@ export interface DelegationLimits {
   workersPerSupervisor: number;
   /** Live children of an orchestrator. */
   childrenPerOrchestrator: number;
-  /** How far below its root a session may be. */
+  /** Maximum depth of a session below its root. */
   maxDepth: number;
-  /** Turns that agents and wake-ups may begin in a tree until a person says something. */
+  /** Turns that agents and platform prompts may start in a tree until a person writes. */
   unattendedTurns: number;
 }
 
@@ -39,7 +40,7 @@ export const DEFAULT_LIMITS: DelegationLimits = {
   workersPerSupervisor: 8,
   childrenPerOrchestrator: 100,
   maxDepth: 1,
-  // As many children as an orchestrator may have can be started, and each can report.
+  // Enough to start all the children that an orchestrator may have, and to let each report once.
   unattendedTurns: 200,
 };
 
@@ -63,11 +64,11 @@ export async function linkChild(
       "This session has a parent already. Detach it first.",
     );
   }
-  // Locked, so that of two that come at once only those that fit get in.
+  // Locked, so that two concurrent spawns cannot exceed the limit.
   const parent = await work.session(row.parent_session_id);
   if (!parent) throw notFound("parent session");
   requireLive(parent.row);
-  await requirePlace(work, parent.row, limits);
+  await requireRoom(work, parent.row, limits);
   const reserved = reserveBudget(parent.row, row);
   await insertLink(work.tx, {
     session_id: row.id,
@@ -93,7 +94,7 @@ function requireLive(parent: SessionRow): void {
   );
 }
 
-/** A child that comes back to life takes a place again. */
+/** Refuses to wake a child when its parent's limit is reached. */
 export async function refusePlace(
   work: Work,
   { session: { row }, by }: Pick<Waking, "session" | "by">,
@@ -104,23 +105,24 @@ export async function refusePlace(
   const full = parent && (await findFullLimit(work, parent.row, limits));
   if (!parent || full === undefined) return null;
   const names = await nameLiveChildren(work, parent.row.id);
-  return noPlace(by === "session" ? forAgent(full, names) : forPerson(full, names));
+  return limitReached(by === "session" ? forAgent(full, names) : forPerson(full, names));
 }
 
 type Waking = Extract<KernelEvent, { type: "session_waking" }>;
 
-async function requirePlace(
+async function requireRoom(
   work: Work,
   parent: SessionRow,
   limits: DelegationLimits,
 ): Promise<void> {
   const full = await findFullLimit(work, parent, limits);
-  if (full !== undefined) throw noPlace(forAgent(full, await nameLiveChildren(work, parent.id)));
+  if (full !== undefined)
+    throw limitReached(forAgent(full, await nameLiveChildren(work, parent.id)));
 }
 
 const NAMED = 20;
 
-/** Which children hold the places, the one that has been quiet for longest first. */
+/** Names the active children, the one idle for longest first. */
 async function nameLiveChildren(work: Work, parentId: string): Promise<string> {
   const live = await listPlaceHolders(work.tx, parentId, NAMED + 1);
   const names = live.slice(0, NAMED).map(({ id, title, run_state }) => {
@@ -130,7 +132,7 @@ async function nameLiveChildren(work: Work, parentId: string): Promise<string> {
   return `${names.join(", ")}${live.length > NAMED ? " and others" : ""}`;
 }
 
-/** The limit that has been reached; undefined while there is room. */
+/** Limit that has been reached; undefined while there is room. */
 async function findFullLimit(
   work: Work,
   parent: SessionRow,
@@ -145,11 +147,11 @@ const forAgent = (limit: number, names: string) =>
 const forPerson = (limit: number, names: string) =>
   `This session is asleep, and the one that leads it has ${limit} others at work, which is all it may have at once: ${names}. End, detach or hibernate one of them, or detach this one; then send it again.`;
 
-function noPlace(words: string): Refusal {
+function limitReached(words: string): Refusal {
   return new Refusal("limit", "fanout_limit_exceeded", words);
 }
 
-/** From now on it is nobody's child. What it was told to do, it goes on with. */
+/** Removes the link. The session continues its work without a parent. */
 export async function detach(work: Work, child: SessionWriter): Promise<void> {
   const from = child.row.parent_session_id;
   const parent = from === null ? undefined : await work.session(from);
@@ -157,14 +159,14 @@ export async function detach(work: Work, child: SessionWriter): Promise<void> {
   child.row.parent_session_id = null;
   child.row.root_session_id = child.row.id;
   child.row.depth = 0;
-  // Nobody is left to whom it could present one.
+  // Without a parent nobody decides on its plan.
   forgetPlan(child);
   child.record({ type: "session_updated", reason: "detached", data: { from } });
   await work.emit({ type: "session_changed", session: child, fields: ["parentSessionId"] });
   if (parent) await endDeafWaits(work, parent, child.row.id);
 }
 
-/** What its parent does to it is no news to the parent. */
+/** Stops notifications about a child that its parent ended. */
 export async function silence(work: Work, link: LinkRow): Promise<void> {
   link.is_silent = 1;
   await saveLink(work.tx, link);
@@ -175,7 +177,10 @@ export async function quieten(work: Work, link: LinkRow, runId: string): Promise
   await saveLink(work.tx, link);
 }
 
-/** The child and its link, locked; the refusal is the same whether it is missing or another's. */
+/**
+ * Returns the child and its link, locked. A missing child and another parent's child get the same
+ * refusal.
+ */
 export async function requireChild(
   work: Work,
   parentId: string,
@@ -188,7 +193,7 @@ export async function requireChild(
   return { child, link };
 }
 
-/** The same for those who only look: nothing is locked. */
+/** Returns the child's row without a lock, for reading. */
 export async function requireChildRow(
   reader: Reader,
   parentId: string,

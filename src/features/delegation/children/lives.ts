@@ -1,13 +1,13 @@
-/** Of which sessions something may still come: those at work, at rest and asleep. */
+/** Lifecycle checks: a live session, active or hibernated, may still produce events. */
 import type { SessionRow } from "#engine/index.ts";
 
-type Life = Pick<SessionRow, "lifecycle">;
+type LifecycleRow = Pick<SessionRow, "lifecycle">;
 
-export function isLive({ lifecycle }: Life): boolean {
+export function isLive({ lifecycle }: LifecycleRow): boolean {
   return lifecycle === "active" || lifecycle === "hibernated";
 }
 
-/** Put away, or ended. */
-export function isGone(row: Life): boolean {
+/** True for an archived or terminated session. */
+export function isGone(row: LifecycleRow): boolean {
   return !isLive(row);
 }

@@ -1,4 +1,4 @@
-/** A parent speaks to its child: as the next thing to do, as a correction, or as an answer. */
+/** A parent's message to its child: a follow-up, a correction or an answer. */
 
 import type { Reader } from "#base/store/index.ts";
 import { answersInWords, decideGate, listPendingGates } from "#engine/gates/index.ts";
@@ -17,8 +17,8 @@ export type Sent =
   | { as: "prompt"; promptId: string };
 
 /**
- * A child that asks and waits takes the message as its answer; a correction is for any child. Words are
- * no approval: a plan that waits is sent back with them, whatever they say.
+ * A child that waits with a question takes a follow-up as its answer; other modes always become
+ * prompts. A message never approves: it sends a pending plan back.
  */
 export async function messageChild(
   work: Work,
@@ -26,15 +26,15 @@ export async function messageChild(
   child: SessionWriter,
   message: string,
   mode: QueueMode,
-  /** `mayAnswer`: whether it is meant for a question that the child asks just now. */
+  /** `mayAnswer`: the message may answer a question that the child asks now. */
   { mayAnswer = true }: { mayAnswer?: boolean } = {},
 ): Promise<Sent> {
   if (mode === "followup" && mayAnswer) {
-    const asked = await findAsked(work.tx, child.row.id);
-    if (asked) return answer(work, asked, message, `session:${parent.row.id}`);
+    const pendingGate = await findPendingGate(work.tx, child.row.id);
+    if (pendingGate) return answer(work, pendingGate, message, `session:${parent.row.id}`);
   }
-  const words = { content: message, thread: MAIN_THREAD, mode };
-  const { id } = await sayAsAgent(work, parent.row, child, words);
+  const promptFields = { content: message, thread: MAIN_THREAD, mode };
+  const { id } = await sayAsAgent(work, parent.row, child, promptFields);
   return { as: "prompt", promptId: id };
 }
 
@@ -50,8 +50,8 @@ async function answer(work: Work, gate: GateRow, message: string, by: string): P
   return { as: "answer", gateId: gate.id };
 }
 
-/** A question first: it can be nothing but waited for. */
-async function findAsked(reader: Reader, childId: string): Promise<GateRow | undefined> {
+/** A question comes before a plan, because nothing but an answer resolves it. */
+async function findPendingGate(reader: Reader, childId: string): Promise<GateRow | undefined> {
   const gates = await listPendingGates(reader, childId);
   return gates.find(({ kind }) => kind === "question") ?? gates.find(({ kind }) => kind === "plan");
 }

@@ -1,11 +1,14 @@
-/** A session that has ended and is not to be kept: it goes for good, as soon as no turn holds it. */
+/** Purges an ended session that is not to be kept, once no turn holds it. */
 import { type SessionRow, setTimer, type TimerHandler, type Work } from "#engine/index.ts";
 import { purgeEnded } from "#engine/sessions/index.ts";
 
 export const PURGE_TIMER = "delegation.purge";
 const AGAIN_MS = 1_000;
 
-/** A timer, because what ends it still has it in its hands, and because a kill must not keep it. */
+/**
+ * Uses a timer, because the command that ends the session still holds it, and because a kill must
+ * not prevent the purge.
+ */
 export function purgeSoon(
   work: Work,
   { id, org_id }: Pick<SessionRow, "id" | "org_id">,

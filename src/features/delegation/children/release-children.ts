@@ -1,4 +1,4 @@
-/** A supervisor is archived: none of its workers goes on under it. */
+/** Releases the children of an archived session, so that none continues under it. */
 
 import { Refusal } from "#base/refusal.ts";
 import type { KernelEvent, SessionWriter, Work } from "#engine/index.ts";
@@ -11,14 +11,14 @@ import { isGone } from "./lives.ts";
 
 type Archiving = Extract<KernelEvent, { type: "session_archiving" }>;
 
-/** The children are locked after their parent and by id, which is the order of all locks. */
+/** Locks the children after their parent and in the order of their ids, as everywhere. */
 export async function releaseChildren(
   work: Work,
   { session, force, children }: Archiving,
 ): Promise<void> {
-  // An orchestrator comes back with the next prompt, and its children are still its own then.
+  // An orchestrator comes back with the next prompt and keeps its children.
   if (isOrchestrator(session.row)) return;
-  // Of other sessions only runs that report to them are children, and those are a program's.
+  // Children of other sessions are runs that report to them, which belong to a program.
   const fate = children ?? (session.row.supervisor === 1 ? "end" : "detach");
   const live = (await listChildren(work.tx, session.row.id)).filter((row) => !isGone(row));
   for (const id of live.map((row) => row.id).sort()) {

@@ -1,4 +1,4 @@
-/** A parent continues a child on another machine, when the one that holds the child's files is gone. */
+/** Relocates a child to another machine when the machine with its files is gone. */
 import * as z from "zod";
 import { defineTool } from "#engine/tools/index.ts";
 import { relocateSession } from "#engine/workspaces/index.ts";

@@ -1,4 +1,7 @@
-/** A child whose machine is gone: its parent hears of it once, and either continues it elsewhere. */
+/**
+ * A child whose machine is gone: its parent is notified once, and a parent or a person can relocate
+ * it.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { tellMachinesGone } from "#engine/runs/index.ts";
 import { FakeFamily } from "#features/fake-family/index.ts";
@@ -52,7 +55,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     const relocate = (id: string, who = owner) => at.world.kernel.sessions.relocate(who, id);
     const refused = (code: string) => ({ code });
 
-    /** The child's files are on a machine, and its turn has told of what it changed. */
+    /** Binds the child's files to a machine, and reports changes of its turn. */
     async function bindFiles(turn: Turn): Promise<void> {
       const { sessionId } = turn.assignment;
       await turn.journal([], {
@@ -75,7 +78,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         } as never,
       ]);
     }
-    /** The machine is gone, and has been for so long. */
+    /** Sets how long the machine has been gone. */
     const machineGone = (forMs: number) =>
       change(
         `update runners set state = 'offline', last_seen_at = last_seen_at - ${forMs} where name = 'r'`,
@@ -107,17 +110,17 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           payload: { code: "workspace_offline" },
         },
       ]);
-      const told = await at.turnOf(parentId);
-      expect(told.assignment.content).toContain("relocate_session");
+      const woken = await at.turnOf(parentId);
+      expect(woken.assignment.content).toContain("relocate_session");
       await machineBack();
-      await at.settle(told, { outcome: "completed" });
+      await at.settle(woken, { outcome: "completed" });
     });
 
     it("continues elsewhere with the recorded changes, and tells the agent", async () => {
       const { childId, turn } = await stuck();
       const moved = await relocate(childId);
       expect(moved).toMatchObject({ id: childId, activity: "waiting" });
-      // Another click changes nothing more.
+      // A second click changes nothing.
       await relocate(childId);
       const log = await at.world.kernel.sessions.events(childId, 0, 1_000);
       const notices = log.filter(({ reason }) => reason === "workspace_relocated");
@@ -133,13 +136,13 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(next.assignment.journal).toContainEqual(
         expect.objectContaining({ type: "notice", forModel: true }),
       );
-      // The old attempt writes nothing any more.
+      // The old attempt cannot write any more.
       await expect(turn.journal([], { settle: { outcome: "completed" } })).rejects.toThrow(
         "stale_fence",
       );
       await bindFiles(next);
       await at.settle(next, { outcome: "completed", result: "moved" });
-      // From now on its files are where they are: nothing is carried again.
+      // The files have a machine again: nothing is carried over a second time.
       const later = await at.prompt(childId, "more");
       expect(later.assignment.carried).toBeUndefined();
       await at.settle(later, { outcome: "completed" });
@@ -168,7 +171,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await expect(relocate(childId)).rejects.toMatchObject(refused("workspace_missing"));
       await bindFiles(turn);
       await expect(relocate(childId)).rejects.toMatchObject(refused("workspace_online"));
-      // Only its line may be lost: it has the turn, and a lease.
+      // Only the connection may be lost: the machine holds the turn and a lease.
       await machineGone(1_000);
       await expect(relocate(childId)).rejects.toMatchObject(refused("workspace_online"));
       await machineBack();

@@ -1,6 +1,6 @@
 /**
- * A new child for a parent. What is not said is the parent's; what it may cost comes out of what the
- * parent may still spend. Whatever is refused leaves nothing behind: it is one transaction.
+ * Creates a child of a parent. Omitted settings come from the parent, and the budget is reserved
+ * from the parent's. All of it is one transaction, so a refusal leaves nothing behind.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { Principal, SessionRow, SessionWriter, Work } from "#engine/index.ts";
@@ -13,7 +13,7 @@ import { isPersonaNamed } from "./asked-persona.ts";
 
 export interface Spawned {
   child: SessionWriter;
-  /** The persona it works as, and who or what chose that, as its parent is told. */
+  /** Persona of the child, and the reason for the choice in words for its parent. */
   persona: { persona: string | null; personaReason: string | null };
 }
 
@@ -26,11 +26,11 @@ const PERSONA_REASONS: ReadonlyMap<string | undefined, string> = new Map([
 
 export interface SpawnRequest extends Omit<SessionRequest, "parentSessionId" | "kind" | "prompt"> {
   prompt: string;
-  /** What the parent knows that the child needs; it is put before the prompt. */
+  /** Context that the child needs; it precedes the prompt. */
   contextSummary?: string | undefined;
 }
 
-/** `thread`: the parent's conversation that will hear of the child. */
+/** `thread`: thread of the parent that is notified of the child. */
 export async function spawnChild(
   work: Work,
   parent: SessionWriter,
@@ -43,7 +43,7 @@ export async function spawnChild(
   const { personaSlug } = request;
   const isPersonaAsked =
     personaSlug !== undefined && (await isPersonaNamed(work.tx, row, thread, personaSlug));
-  const asked = await newSession(
+  const sessionDraft = await newSession(
     work,
     principal,
     id,
@@ -51,15 +51,15 @@ export async function spawnChild(
     work.defaults,
   );
   await requirePossible(work, principal, prompt, request);
-  const child = await createSession(work, asked);
+  const child = await createSession(work, sessionDraft);
   await rememberOrigin(work, child.row.id, thread, contextSummary !== undefined);
   const content = briefText(prompt, contextSummary);
   await sayAsAgent(work, row, child, { content, thread: MAIN_THREAD, mode: undefined });
-  const personaReason = PERSONA_REASONS.get(asked.asked.personaSource) ?? null;
+  const personaReason = PERSONA_REASONS.get(sessionDraft.asked.personaSource) ?? null;
   return { child, persona: { persona: child.row.persona_slug, personaReason } };
 }
 
-/** Refuses what the child could only fail with later. */
+/** Refuses requests that would only fail later in the child. */
 async function requirePossible(
   work: Work,
   principal: Principal,

@@ -1,7 +1,7 @@
 /**
- * How far a tree goes without a person. Every turn that an agent or a wake-up begins is counted; at
- * the limit no wake-up goes out and no agent may begin another turn, until a person says something in
- * the tree. What was to be told is kept, and told then.
+ * Limits the turns of a tree without a person. Every turn that an agent or a platform prompt starts
+ * is counted. At the limit no notice goes out and no agent may start another turn, until a person
+ * writes in the tree. Pending events are kept and delivered then.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { PromptRow, SessionWriter, Work } from "#engine/index.ts";
@@ -9,14 +9,14 @@ import { hintInbox, note } from "../notify/note.ts";
 import type { UnattendedRow } from "../schema.ts";
 import { findUnattended, insertUnattended, saveUnattended } from "../waits/wait-queries.ts";
 
-/** The channel of prompts that tell parents of their children. */
+/** Channel of prompts that notify parents of their children. */
 export const WAKE_CHANNEL = "wake";
 
 export function isWake({ origin }: Pick<PromptRow, "origin">): boolean {
   return (JSON.parse(origin) as { channelType?: string }).channelType === WAKE_CHANNEL;
 }
 
-/** A prompt of an agent: it counts when it is admitted, so that none waits beyond the limit. */
+/** Counts a prompt of an agent at admission, so that none is queued beyond the limit. */
 export async function countAgentTurn(
   work: Work,
   { row }: SessionWriter,
@@ -33,7 +33,7 @@ export async function countAgentTurn(
   await countOne(work, row.org_id, row.root_session_id, count, limit);
 }
 
-/** A wake-up counts when it begins: one that is taken back has cost nothing. */
+/** Counts a platform prompt when it starts: a withdrawn one has cost nothing. */
 export async function countWakeTurn(
   work: Work,
   { row }: SessionWriter,
@@ -63,7 +63,9 @@ async function countOne(
     });
 }
 
-/** Whether a wake-up of this parent must wait for a person; the first that does leaves a notice. */
+/**
+ * True if notices to this parent must wait for a person; the first one that waits records a notice.
+ */
 export async function isHeldBack(
   work: Work,
   parent: SessionWriter,
@@ -92,7 +94,7 @@ function heldText(turns: number): string {
   return `Agents have begun ${turns} turns here since a person last said something. There is news of child sessions, and it waits for you: write something, and it goes on.`;
 }
 
-/** A person has said something. True: wake-ups were held, and may go out now. */
+/** Resets the count after a person wrote. Returns true if notices were held and may go out now. */
 export async function attend(work: Work, rootId: string): Promise<boolean> {
   const count = await findUnattended(work.tx, rootId);
   if (!count || count.turns === 0) return false;

@@ -1,4 +1,8 @@
-/** The end of a turn: what its parent hears of it, and what follows for the session itself. */
+/**
+ * Runs when a session's turn settles, inside the settling transaction: notifies the parent,
+ * archives a completed session, removes a child whose workspace could not be cloned, and settles
+ * budgets.
+ */
 import type { KernelEvent, PromptRow, RunRow, SessionWriter, Work } from "#engine/index.ts";
 import { parseRunOptions } from "#engine/runs/index.ts";
 import { endSession, findPrompt } from "#engine/sessions/index.ts";
@@ -14,7 +18,7 @@ import { eventOf } from "./events.ts";
 import { tellParent } from "./tell-parent.ts";
 import { endOfPiece } from "./words.ts";
 
-/** The whole of what a child said last is given up to here; the rest is in its transcript. */
+/** Limit of the child's last text in an event; the transcript has the rest. */
 const MAX_TEXT_CHARS = 32_000;
 const WITHDRAWN = "Somebody took back what you had asked of it, before it began.";
 const CLEARED =
@@ -26,32 +30,35 @@ type Settled = Extract<KernelEvent, { type: "prompt_settled" }>;
 export async function childSettled(work: Work, settled: Settled): Promise<void> {
   const { session, prompt, run } = settled;
   const { id, parent_session_id } = session.row;
-  // Without a run nothing has begun: it was taken back, was merged, or went with its session. What
-  // clears a context is done without one.
+  // A prompt without a run never started (withdrawn, merged, removed with its session). Only
+  // "withdrawn" and "/clear", which completes without a run, concern the parent.
   if (!run && prompt.outcome !== "withdrawn" && prompt.outcome !== "completed") return;
   const link = parent_session_id === null ? undefined : await findLink(work.tx, id);
   const completion = run ? await findCompletion(work.tx, id, run.id) : undefined;
-  const isUnmade = link !== undefined && isNeverMade(session, prompt, link);
-  if (link) await tellEnding(work, settled, link, { summary: completion?.summary, isUnmade });
-  if (link && prompt.outcome === "withdrawn") await tellReplaced(work, settled, link);
+  const neverCloned = link !== undefined && isNeverCloned(session, prompt, link);
+  if (link)
+    await notifyParentOfEnd(work, settled, link, { summary: completion?.summary, neverCloned });
+  if (link && prompt.outcome === "withdrawn")
+    await notifyParentOfWithdrawnReplacement(work, settled, link);
   if (completion) await completeSession(work, session, prompt, link);
-  if (link && isUnmade) await removeUnmade(work, session, link);
-  if (link && isGone(session.row)) await settleUp(work, session);
+  if (link && neverCloned) await removeNeverCloned(work, session, link);
+  if (link && isGone(session.row)) await settleBudget(work, session);
 }
 
-interface Said {
-  /** What it said when it said that it was done. */
+interface EndingDetails {
+  /** Summary given to complete_session. */
   summary: string | undefined;
-  isUnmade: boolean;
+  neverCloned: boolean;
 }
 
-async function tellEnding(
+async function notifyParentOfEnd(
   work: Work,
   { session, prompt, run }: Settled,
   link: LinkRow,
-  { summary, isUnmade }: Said,
+  { summary, neverCloned }: EndingDetails,
 ): Promise<void> {
-  if (prompt.outcome === null || isTheParentsDoing(prompt, link) || isToldElsewhere(prompt)) return;
+  if (prompt.outcome === null || isStoppedByParent(prompt, link) || notifiesByCallback(prompt))
+    return;
   const isParents = prompt.created_by === `session:${link.parent_session_id}`;
   if (!run && !isParents) return;
   const type = eventOf({
@@ -67,15 +74,16 @@ async function tellEnding(
     code: prompt.error_code,
     ...textOf(prompt, run, summary),
     promptId: prompt.id,
-    ...(isUnmade && { isRemoved: true }),
+    ...(neverCloned && { isRemoved: true }),
   };
   await tellParent(work, session, link, { type, payload, causeKey: `ended:${prompt.run_id}` });
 }
 
 /**
- * Tells the parent of the end of an `async_callback` run through its inbox, as of every ending. Also
- * of a run that never began or went with its session: whoever asked for it has its id and waits.
- * False: the inbox was not told, so that the kernel has to.
+ * Notifies the parent of the end of an `async_callback` run through its inbox, like any other
+ * ending. A run that never started or was removed with its session is reported too, because its
+ * caller has the id and waits. Returns false if the inbox was not notified, so that the kernel
+ * sends the callback.
  */
 export async function callbackEnded(
   work: Work,
@@ -101,17 +109,23 @@ export async function callbackEnded(
   });
 }
 
-/** A turn that its parent stopped, and that did stop: what it came to all the same is news. */
-function isTheParentsDoing({ run_id, outcome }: PromptRow, { quiet_run }: LinkRow): boolean {
+/**
+ * True if the parent stopped this turn and it did stop. A turn that ended otherwise is still
+ * reported.
+ */
+function isStoppedByParent({ run_id, outcome }: PromptRow, { quiet_run }: LinkRow): boolean {
   return quiet_run === run_id && (outcome === "aborted" || outcome === "superseded");
 }
 
-/** A callback is told on its own, whatever became of the run: see `callbackEnded`. */
-function isToldElsewhere({ run_options }: PromptRow): boolean {
+/** True for `async_callback` runs, which `callbackEnded` reports whatever their outcome. */
+function notifiesByCallback({ run_options }: PromptRow): boolean {
   return parseRunOptions(run_options).executionMode === "async_callback";
 }
 
-/** The child goes on with another prompt: one that waits, works, or has had a turn of its own. */
+/**
+ * True if the child continues with another prompt: one that is queued, running, or has had its own
+ * turn.
+ */
 async function isReplaced(work: Work, prompt: PromptRow, run: RunRow | null): Promise<boolean> {
   const by = prompt.superseded_by ?? run?.stop_by_prompt ?? null;
   const next = by === null ? undefined : await findPrompt(work.tx, by);
@@ -119,18 +133,20 @@ async function isReplaced(work: Work, prompt: PromptRow, run: RunRow | null): Pr
   return next.state !== "settled" || next.started_at !== null || next.outcome === "merged";
 }
 
-/** What took the place of a turn is taken back before it began: now the turn has just ended. */
-async function tellReplaced(
+/**
+ * Reports a turn whose replacement was withdrawn before it started: the turn has now simply ended.
+ */
+async function notifyParentOfWithdrawnReplacement(
   work: Work,
   { session, prompt }: Settled,
   link: LinkRow,
 ): Promise<void> {
-  // Of what it had asked itself it is told as such.
+  // The withdrawal of the parent's own prompt is reported as such.
   const isParents = prompt.created_by === `session:${link.parent_session_id}`;
   const replaced = isParents ? undefined : await findReplaced(work.tx, prompt);
   if (!replaced || isGone(session.row)) return;
   const isOver = replaced.outcome === "superseded" || replaced.outcome === "aborted";
-  if (!isOver || isTheParentsDoing(replaced, link) || isToldElsewhere(replaced)) return;
+  if (!isOver || isStoppedByParent(replaced, link) || notifiesByCallback(replaced)) return;
   const { error_code: code, id: promptId, run_id } = replaced;
   await tellParent(work, session, link, {
     type: "worker.stopped_without_end",
@@ -140,17 +156,17 @@ async function tellReplaced(
 }
 
 function textOf(prompt: PromptRow, run: RunRow | null, summary: string | undefined) {
-  const text = summary ?? run?.result ?? prompt.error_message ?? (run ? "" : wordsFor(prompt));
+  const text = summary ?? run?.result ?? prompt.error_message ?? (run ? "" : defaultText(prompt));
   const end = endOfPiece(text, MAX_TEXT_CHARS);
   const isCut = end < text.length;
   return { text: text.slice(0, end), isCut, ...(isCut && { length: text.length }) };
 }
 
-function wordsFor({ outcome }: PromptRow): string {
+function defaultText({ outcome }: PromptRow): string {
   return outcome === "withdrawn" ? WITHDRAWN : CLEARED;
 }
 
-/** It was to be done when a person allowed it, and no turn runs any more that could end with it. */
+/** Completes a session whose completion was approved after its turn had settled. */
 export async function completeNow(
   work: Work,
   session: SessionWriter,
@@ -169,7 +185,7 @@ export async function completeNow(
   return true;
 }
 
-/** It has said that it is done: it is put away, unless more was asked of it meanwhile. */
+/** Archives a completed session, unless more prompts arrived meanwhile. */
 async function completeSession(
   work: Work,
   session: SessionWriter,
@@ -182,15 +198,15 @@ async function completeSession(
     if (link) await silence(work, link);
     await endSession(work, session, { to: "archived", force: true });
   }
-  // After it: who hears of the end can read what was said.
+  // Deleted last: listeners on the archiving read the summary.
   await deleteCompletion(work.tx, id);
 }
 
 /**
- * An agent asked for a child on a repository that could not be had: there is nothing that anybody
- * could go on with. One that a person made or spoke to is theirs to keep.
+ * True for an agent's child whose repository could not be cloned, so that nothing is left to
+ * continue. A session that a person created or prompted is kept.
  */
-function isNeverMade({ row }: SessionWriter, prompt: PromptRow, link: LinkRow): boolean {
+function isNeverCloned({ row }: SessionWriter, prompt: PromptRow, link: LinkRow): boolean {
   const parent = `session:${link.parent_session_id}`;
   return (
     prompt.error_code === "workspace_clone_failed" &&
@@ -200,15 +216,15 @@ function isNeverMade({ row }: SessionWriter, prompt: PromptRow, link: LinkRow): 
   );
 }
 
-async function removeUnmade(work: Work, session: SessionWriter, link: LinkRow): Promise<void> {
+async function removeNeverCloned(work: Work, session: SessionWriter, link: LinkRow): Promise<void> {
   if (session.row.lifecycle === "terminated") return;
   await silence(work, link);
   await endSession(work, session, { to: "terminated", force: true });
   await purgeSoon(work, session.row);
 }
 
-/** Its last turn wound down after it had ended: what that cost is charged. */
-async function settleUp(work: Work, session: SessionWriter): Promise<void> {
+/** Charges the cost of a last turn that settled after its session had ended. */
+async function settleBudget(work: Work, session: SessionWriter): Promise<void> {
   if (session.row.budget_micros === null) return;
   const link = await findLink(work.tx, session.row.id);
   const parent = link && (await work.session(link.parent_session_id));

@@ -1,10 +1,9 @@
-/** Wiping a parent's inbox. */
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { deleteInbox, listOpenThreads } from "./inbox-queries.ts";
 import { hintInbox } from "./note.ts";
 import { readUntold } from "./tell-parent.ts";
 
-/** At a person's wish: all of it goes, also what was not told yet. */
+/** Deletes a parent's whole inbox at a person's request, including undelivered events. */
 export async function clearInbox(work: Work, parent: SessionWriter): Promise<number> {
   for (const thread of await listOpenThreads(work.tx, parent.row.id))
     await readUntold(work, parent, thread);

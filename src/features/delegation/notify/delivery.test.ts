@@ -1,4 +1,7 @@
-/** Which things that happen to a child its parent hears of, whatever the parent is doing: once, or not at all. */
+/**
+ * Events of a child that its parent is notified of, in every state of the parent: once or not at
+ * all.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { decideGate, listPendingGates } from "#engine/gates/index.ts";
 import type { SessionWriter, Work } from "#engine/index.ts";
@@ -21,7 +24,7 @@ interface Scene {
   at: FakeFamily;
   parentId: string;
   childId: string;
-  /** The child's first turn. */
+  /** First turn of the child. */
   turn: Turn;
 }
 
@@ -31,7 +34,7 @@ interface Hands {
   link: LinkRow;
 }
 
-/** What the parent does, or a person to the child of a parent. */
+/** Runs an action of the parent, or of a person on the child. */
 function doIt(
   { at, parentId, childId }: Scene,
   act: (work: Work, hands: Hands) => Promise<unknown>,
@@ -52,7 +55,7 @@ async function answer({ at, childId }: Scene, by: string): Promise<void> {
   });
 }
 
-/** Sends more work while the first turn is cut, and ends that. */
+/** Sends more work that cuts the first turn, and ends that turn. */
 async function cut(scene: Scene, mode: "steer" | "interrupt"): Promise<void> {
   const { at, turn } = scene;
   await doIt(scene, (work, { parent, child }) => messageChild(work, parent, child, "not so", mode));
@@ -60,56 +63,59 @@ async function cut(scene: Scene, mode: "steer" | "interrupt"): Promise<void> {
 }
 
 interface Cause {
-  /** The one event that it becomes; null: none. */
-  told: WorkerEventType | null;
+  /** Event that the parent gets; null for none. */
+  event: WorkerEventType | null;
   happen(scene: Scene): Promise<unknown>;
 }
 
-/** What the child does, or what becomes of it without anybody's doing. */
+/** Actions of the child, and events that nobody caused. */
 const CHILD: Record<string, Cause> = {
   "ends its turn": {
-    told: "worker.ended",
+    event: "worker.ended",
     happen: ({ at, turn }) => at.settle(turn, { outcome: "completed", result: "7 files" }),
   },
   "ends its turn, and its runner says so twice": {
-    told: "worker.ended",
+    event: "worker.ended",
     async happen({ at, turn }) {
       await at.settle(turn, { outcome: "completed", result: "7 files" });
       await at.settle(turn, { outcome: "completed", result: "7 files" }).catch(() => {});
     },
   },
-  fails: { told: "worker.ended", happen: ({ at, turn }) => at.settle(turn, failing("turn_limit")) },
+  fails: {
+    event: "worker.ended",
+    happen: ({ at, turn }) => at.settle(turn, failing("turn_limit")),
+  },
   "asks something": {
-    told: "worker.ask_user",
+    event: "worker.ask_user",
     happen: ({ at, turn }) => at.ask(turn, "Which port?"),
   },
   "cannot reach its model, however often": {
-    told: "worker.auto_retry_failed",
+    event: "worker.auto_retry_failed",
     happen: ({ at, turn }) => at.settle(turn, failing("model_unavailable")),
   },
   "is lost with its machine for good": {
-    told: "worker.stopped_without_end",
+    event: "worker.stopped_without_end",
     happen: ({ at, turn }) => at.settle(turn, failing("attempts_exhausted")),
   },
   "is given back by its runner and tried again": {
-    told: null,
+    event: null,
     async happen({ at, childId, turn }) {
       await turn.release();
       expect((await at.turnOf(childId)).assignment.attempt).toBe(2);
     },
   },
   "pauses until its model may be asked again": {
-    told: null,
+    event: null,
     happen: ({ turn }) =>
       turn.journal([], { park: { kind: "pause", waitMs: 60_000, code: "c", message: "m" } }),
   },
   "says something meanwhile": {
-    told: "worker.notified",
+    event: "worker.notified",
     happen: async ({ turn }) =>
       expect((await turn.tool("notify_parent", { message: "half of it" })).error).toBeNull(),
   },
   "says that it is done": {
-    told: "worker.ended",
+    event: "worker.ended",
     async happen({ at, childId, turn }) {
       expect(await turn.tool("complete_session", { summary: "all 7" })).toMatchObject({
         endsTurn: true,
@@ -122,21 +128,21 @@ const CHILD: Record<string, Cause> = {
 
 const PERSON: Record<string, Cause> = {
   stops: {
-    told: "worker.stopped_without_end",
+    event: "worker.stopped_without_end",
     async happen({ at, childId, turn }) {
       await at.world.kernel.sessions.stop(owner, childId);
       await at.settle(turn, { outcome: "aborted" });
     },
   },
   detaches: {
-    told: "worker.detached",
+    event: "worker.detached",
     async happen(scene) {
       await doIt(scene, (work, { child, link }) => detachByPerson(work, child, link));
       await scene.at.settle(scene.turn, { outcome: "completed", result: "alone" });
     },
   },
   "steers (and it is not over)": {
-    told: null,
+    event: null,
     async happen({ at, childId, turn }) {
       await at.say(childId, "not so", "main", "steer");
       await at.settle(turn, { outcome: "superseded" });
@@ -144,7 +150,7 @@ const PERSON: Record<string, Cause> = {
     },
   },
   "steers and takes that back before the turn has ended, of": {
-    told: "worker.stopped_without_end",
+    event: "worker.stopped_without_end",
     async happen({ at, childId, turn }) {
       const { id } = await at.say(childId, "not so", "main", "steer");
       await at.world.kernel.prompts.withdraw(owner, id);
@@ -152,11 +158,11 @@ const PERSON: Record<string, Cause> = {
     },
   },
   "clears the context of": {
-    told: null,
+    event: null,
     happen: ({ at, childId }) => at.say(childId, "/clear"),
   },
   "answers the question of": {
-    told: "worker.ask_user",
+    event: "worker.ask_user",
     async happen(scene) {
       await scene.at.ask(scene.turn, "Which port?");
       await answer(scene, "user:usr_1");
@@ -164,7 +170,7 @@ const PERSON: Record<string, Cause> = {
     },
   },
   "withdraws what the parent asked of": {
-    told: "worker.stopped_without_end",
+    event: "worker.stopped_without_end",
     async happen(scene) {
       const { at } = scene;
       const sent = (await doIt(scene, (work, { parent, child }) =>
@@ -175,7 +181,7 @@ const PERSON: Record<string, Cause> = {
   },
 };
 
-/** Ways in which a person ends a child in the middle of its turn. */
+/** Ways in which a person ends a child during its turn. */
 const ENDED: Record<string, Pick<Cause, "happen">> = {
   archives: {
     async happen({ at, childId, turn }) {
@@ -198,55 +204,55 @@ const ENDED: Record<string, Pick<Cause, "happen">> = {
   },
 };
 
-/** What the parent itself does is no news to it. */
+/** Actions of the parent, of which it is not notified. */
 const PARENT: Record<string, Cause> = {
   interrupts: {
-    told: null,
+    event: null,
     async happen(scene) {
       await doIt(scene, (work, { child, link }) => interruptChild(work, child, link));
       await scene.at.settle(scene.turn, { outcome: "aborted" });
     },
   },
   "interrupts, and it comes to its end all the same,": {
-    told: "worker.ended",
+    event: "worker.ended",
     async happen(scene) {
       await doIt(scene, (work, { child, link }) => interruptChild(work, child, link));
       await scene.at.settle(scene.turn, { outcome: "completed", result: "done already" });
     },
   },
   archives: {
-    told: null,
+    event: null,
     async happen(scene) {
       await doIt(scene, (work, { child, link }) => endChild(work, child, link, "archived"));
       await scene.at.settle(scene.turn, { outcome: "aborted" });
     },
   },
   ends: {
-    told: null,
+    event: null,
     async happen(scene) {
       await doIt(scene, (work, { child, link }) => endChild(work, child, link, "terminated"));
       await scene.at.settle(scene.turn, { outcome: "aborted" });
     },
   },
   detaches: {
-    told: null,
+    event: null,
     async happen(scene) {
       await doIt(scene, (work, { child }) => detachChild(work, child));
       await scene.at.settle(scene.turn, { outcome: "completed", result: "alone" });
     },
   },
-  steers: { told: null, happen: (scene) => cut(scene, "steer") },
-  "breaks into": { told: null, happen: (scene) => cut(scene, "interrupt") },
+  steers: { event: null, happen: (scene) => cut(scene, "steer") },
+  "breaks into": { event: null, happen: (scene) => cut(scene, "interrupt") },
 };
 
 interface State {
-  /** Brings the parent there. */
+  /** Brings the parent into the state. */
   enter(at: FakeFamily, parentId: string): Promise<unknown>;
-  /** It is told at once, by a prompt that begins. */
+  /** True if the parent is notified at once, by a prompt that starts. */
   isTold: boolean;
-  /** It has a prompt that waits. */
+  /** True if the parent has a queued prompt. */
   isQueued?: boolean;
-  /** Back to where it is told. */
+  /** Brings the parent back to a state in which it is notified. */
   leave(at: FakeFamily, parentId: string, entered: unknown): Promise<unknown>;
 }
 
@@ -290,21 +296,21 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await made?.drop();
     });
 
-    async function play({ told, happen }: Cause, state: State): Promise<void> {
+    async function play({ event, happen }: Cause, state: State): Promise<void> {
       const { parentId, childId, turn } = await at.family();
       const entered = await state.enter(at, parentId);
       await happen({ at, parentId, childId, turn });
       const inbox = await at.inbox(parentId);
       const isHeard = state.isTold || state.isQueued === true;
-      expect(inbox.map(({ type }) => type)).toEqual(told === null ? [] : [told]);
+      expect(inbox.map(({ type }) => type)).toEqual(event === null ? [] : [event]);
       expect(await at.wakes(parentId)).toHaveLength(isHeard ? inbox.length : 0);
       if (!state.isTold) expect(inbox.some(({ delivered }) => delivered)).toBe(false);
       await state.leave(at, parentId, entered);
       expect(await at.wakes(parentId)).toHaveLength(inbox.length);
-      if (told !== null) await hear(parentId, `1. ${told}: "counter" (${childId})`);
+      if (event !== null) await hear(parentId, `1. ${event}: "counter" (${childId})`);
     }
 
-    /** The parent is told that the turn was cut and that the child is gone, each once. */
+    /** The parent gets two events, each once: the turn was stopped, and the child is gone. */
     async function playEnd({ happen }: Pick<Cause, "happen">, state: State): Promise<void> {
       const { parentId, childId, turn } = await at.family();
       const entered = await state.enter(at, parentId);
@@ -313,17 +319,17 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(types.toSorted()).toEqual(["worker.deleted", "worker.stopped_without_end"]);
       await state.leave(at, parentId, entered);
       const words = types.map((type) => `${type}: "counter" (${childId})`);
-      let told = "";
-      while (!words.every((line) => told.includes(line))) {
+      let text = "";
+      while (!words.every((line) => text.includes(line))) {
         const woken = await at.turnOf(parentId);
-        told += `${woken.assignment.content}\n`;
+        text += `${woken.assignment.content}\n`;
         await at.settle(woken, { outcome: "completed", result: "heard" });
       }
-      for (const line of words) expect(told.split(line)).toHaveLength(2);
+      for (const line of words) expect(text.split(line)).toHaveLength(2);
       expect((await at.inbox(parentId)).every(({ delivered }) => delivered)).toBe(true);
     }
 
-    /** The parent is told in a turn of its own, and never again. */
+    /** The parent is notified in a turn of its own, and never again. */
     async function hear(parentId: string, words: string): Promise<void> {
       const woken = await at.turnOf(parentId);
       expect(woken.assignment.content).toContain(words);

@@ -1,8 +1,8 @@
-/** Which end of a child's turn is what event to its parent; pure. */
+/** Maps the end of a child's turn to an event for its parent; pure. */
 import type { Outcome } from "#protocol/sessions.ts";
 import type { WorkerEventType } from "../contract.ts";
 
-/** The provider was asked again and again, and did not answer. */
+/** Errors of a provider that did not answer after several retries. */
 const RETRIED_IN_VAIN: ReadonlySet<string> = new Set([
   "model_quota_exhausted",
   "model_rate_limited",
@@ -11,7 +11,7 @@ const RETRIED_IN_VAIN: ReadonlySet<string> = new Set([
   "model_unavailable",
 ]);
 
-/** Nothing the child did: the machine or the way to it was lost. */
+/** Errors outside the child: the machine or the connection to it was lost. */
 const LOST: ReadonlySet<string> = new Set([
   "attempts_exhausted",
   "no_matching_runner",
@@ -21,15 +21,18 @@ const LOST: ReadonlySet<string> = new Set([
 export interface TurnEnding {
   outcome: Outcome;
   code: string | null;
-  /** Another prompt took its place, and was not taken back. */
+  /** True if another prompt replaced this one and was not withdrawn. */
   isReplaced: boolean;
-  /** The session itself has been ended, which its parent knows of or is told of. */
+  /** True if the session has ended, which the parent did itself or is notified of. */
   isGone: boolean;
-  /** Its parent had asked for it, and waits to hear of it. */
+  /** True if the parent sent the prompt and waits for its end. */
   isParents: boolean;
 }
 
-/** Null: no news; the child goes on with something else, or nobody waits to hear of it. */
+/**
+ * Null if there is nothing to report: the child continues with another prompt, or nobody waits for
+ * this one.
+ */
 export function eventOf(ending: TurnEnding): WorkerEventType | null {
   const { outcome, code, isReplaced, isGone, isParents } = ending;
   switch (outcome) {
@@ -40,7 +43,7 @@ export function eventOf(ending: TurnEnding): WorkerEventType | null {
       return code !== null && LOST.has(code) ? "worker.stopped_without_end" : "worker.ended";
     case "aborted":
     case "superseded":
-      // A turn that is cut by the end of its session is told besides that end.
+      // A turn that the end of its session stopped is reported in addition to that end.
       return isReplaced ? null : "worker.stopped_without_end";
     case "withdrawn":
       return isParents && !isGone ? "worker.stopped_without_end" : null;

@@ -1,4 +1,7 @@
-/** Events nobody was told of, when there are too many to keep each: the oldest become one that names all. */
+/**
+ * Folds undelivered events when an inbox is full: the oldest become one event that names all of
+ * them.
+ */
 import type { Work } from "#engine/index.ts";
 import type { WorkerEventPayload } from "../contract.ts";
 import type { WorkerEventRow } from "../schema.ts";
@@ -12,7 +15,7 @@ export interface FoldedEvent {
   count: number;
 }
 
-/** The first stays and stands for all. */
+/** Keeps the first row, which then stands for all. */
 export async function foldEvents(work: Work, folded: readonly WorkerEventRow[]): Promise<void> {
   const [first, ...others] = folded;
   if (!first || others.length === 0) return;
@@ -36,7 +39,7 @@ export function foldedPayload(rows: readonly WorkerEventRow[]): WorkerEventPaylo
   };
 }
 
-/** Each child that it tells of, and how. */
+/** Children and event types that a row stands for. */
 export function foldedOf({ payload, child_id, child_name, type }: WorkerEventRow): FoldedEvent[] {
   const { workers } = JSON.parse(payload) as WorkerEventPayload;
   return workers ?? [{ workerId: child_id, workerName: child_name, type, count: 1 }];

@@ -1,4 +1,4 @@
-/** The only SQL on events for parents. */
+/** SQL on events for parents. */
 import { inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
 import type { DelegationTables, WorkerEventRow } from "../schema.ts";
@@ -28,7 +28,7 @@ const selectLast = prepare<{ parentId: string }, { number: number | null; count:
       .where("session_id", "=", p("parentId")),
 );
 const insertEventRow = inserter<WorkerEventRow>("worker_events", eventColumns);
-/** The parent is locked, so no two get one number. Returns how many there are now. */
+/** Returns the number of events in the inbox. The parent is locked, so numbers are unique. */
 export async function insertEvent(tx: Tx, row: Omit<WorkerEventRow, "number">): Promise<number> {
   const last = await tx.first(selectLast, { parentId: row.session_id });
   const number = Number(last?.number ?? 0) + 1;
@@ -43,7 +43,10 @@ export function findEvent(reader: Reader, causeKey: string): Promise<WorkerEvent
   return reader.first(selectByCause, { causeKey });
 }
 
-/** A row is told once its prompt has begun; until then it can still be told in another way. */
+/**
+ * An event counts as delivered once its prompt has started; until then it can still be read in
+ * another way.
+ */
 const selectUntold = prepare<{ parentId: string; thread: string }, WorkerEventRow>((db, p) =>
   db
     .selectFrom("worker_events")
@@ -72,7 +75,7 @@ const countUntoldOf = prepare<{ parentId: string }, { count: number }>((db, p) =
     .where("worker_events.read_at", "is", null)
     .where("prompts.started_at", "is", null),
 );
-/** In all its conversations. */
+/** Counts undelivered events in all threads. */
 export async function countUntold(reader: Reader, parentId: string): Promise<number> {
   return Number((await reader.first(countUntoldOf, { parentId }))?.count ?? 0);
 }
@@ -87,7 +90,7 @@ const selectWaitingThreads = prepare<{ parentId: string }, { thread: string }>((
     .where("prompt_id", "is", null)
     .orderBy("thread"),
 );
-/** The threads that have something nobody has told yet. */
+/** Lists threads with events that no prompt delivers yet. */
 export async function listUntoldThreads(reader: Reader, parentId: string): Promise<string[]> {
   return (await reader.all(selectWaitingThreads, { parentId })).map(({ thread }) => thread);
 }
@@ -101,7 +104,7 @@ const selectThreads = prepare<{ parentId: string }, { thread: string }>((db, p) 
     .where("read_at", "is", null)
     .orderBy("thread"),
 );
-/** The threads that something was to be told to without their asking. */
+/** Lists threads with events that the parent has not read itself. */
 export async function listOpenThreads(reader: Reader, parentId: string): Promise<string[]> {
   return (await reader.all(selectThreads, { parentId })).map(({ thread }) => thread);
 }
@@ -124,7 +127,7 @@ const countNoticesOf = prepare<{ parentId: string; childId: string }, { count: n
     .where("worker_events.read_at", "is", null)
     .where("prompts.started_at", "is", null),
 );
-/** Of one child, that its parent was not told. */
+/** Counts a child's messages that its parent has not received. */
 export async function countUntoldNotices(
   reader: Reader,
   parentId: string,
@@ -137,7 +140,7 @@ export interface EventWithFate extends WorkerEventRow {
   started_at: number | null;
 }
 
-/** An event without what was said. */
+/** Event without its payload. */
 export type EventHead = Pick<
   EventWithFate,
   "id" | "number" | "thread" | "type" | "read_at" | "started_at"
@@ -159,7 +162,7 @@ const selectHeads = prepare<{ parentId: string; limit: number }, EventHead>((db,
     .orderBy("worker_events.number")
     .limit(p("limit")),
 );
-/** Oldest first. */
+/** Lists events oldest first. */
 export function listEventHeads(
   reader: Reader,
   parentId: string,
@@ -190,7 +193,7 @@ const selectInbox = prepare<{ parentId: string; limit: number }, EventWithFate>(
     .orderBy("worker_events.number", "desc")
     .limit(p("limit")),
 );
-/** Newest first. */
+/** Lists events newest first. */
 export function listInbox(
   reader: Reader,
   parentId: string,
@@ -217,7 +220,7 @@ export async function markAnnounced(
 const clearPrompt = prepare<{ promptId: string }, unknown>((db, p) =>
   db.updateTable("worker_events").set({ prompt_id: null }).where("prompt_id", "=", p("promptId")),
 );
-/** The prompt that was to tell them never began. */
+/** Releases events from a prompt that never started. */
 export function takeBackAnnounced(tx: Tx, promptId: string): Promise<number> {
   return tx.run(clearPrompt, { promptId });
 }

@@ -1,6 +1,6 @@
 /**
- * The inbox of a parent: what it was told and what it is yet to be told, newest first. 200 are kept;
- * those that were told go first, and those that were not are never dropped but folded together.
+ * Inbox of a parent: delivered and pending events, newest first. It keeps 200 events. Delivered
+ * ones are dropped first; pending ones are never dropped but folded into one.
  */
 import type { Reader } from "#base/store/index.ts";
 import type { Work } from "#engine/index.ts";
@@ -18,9 +18,9 @@ import {
 import { cutText } from "./words.ts";
 
 export const INBOX_KEPT = 200;
-/** Counted to be sure that all of them are seen. */
+/** Limit of events read at once; high enough to include all of them. */
 const INBOX_SEEN = INBOX_KEPT * 2;
-/** Of what a child said, in a list; the whole is in its transcript. */
+/** Limit of a child's text in a list; the transcript has all of it. */
 const LISTED_CHARS = 2_000;
 
 export async function readInbox(reader: Reader, parentId: string): Promise<InboxItem[]> {
@@ -35,45 +35,48 @@ function itemOf(row: EventWithFate): InboxItem {
     workerId: row.child_id,
     workerName: row.child_name,
     at: isoTime(row.at),
-    delivered: isTold(row),
+    delivered: isDelivered(row),
     payload: withReadOn(cutText(payload, LISTED_CHARS), row.child_id),
   };
 }
 
-/** Of a text that is cut, the route that has all of it. */
+/** Adds the route of the whole text to a shortened payload. */
 function withReadOn<P extends WorkerEventPayload>(payload: P, childId: string): P {
   return payload.isCut ? { ...payload, readOn: `/api/sessions/${childId}/transcript` } : payload;
 }
 
-const isTold = ({ read_at, started_at }: EventHead) => read_at !== null || started_at !== null;
+const isDelivered = ({ read_at, started_at }: EventHead) => read_at !== null || started_at !== null;
 
-/** A thread is told of its own children only, so what is folded is of one thread: the fullest. */
+/**
+ * A thread is notified only of its own children, so folding takes events of one thread: the
+ * fullest.
+ */
 function fullestThread(rows: readonly EventHead[]): EventHead[] {
   const threads = Map.groupBy(rows, ({ thread }) => thread);
   return [...threads.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
 }
 
-/** What children said in passing is folded before what became of them. */
-function leastTellingFirst(rows: readonly EventHead[]): EventHead[] {
+/** Puts messages of children before their endings, so that messages are folded first. */
+function messagesFirst(rows: readonly EventHead[]): EventHead[] {
   const isNotice = ({ type }: EventHead) => type === "worker.notified";
   return [...rows.filter(isNotice), ...rows.filter((row) => !isNotice(row))];
 }
 
-/** `count`: of all there are. */
+/** `count`: number of events in the inbox. */
 export async function makeRoom(work: Work, parentId: string, count: number): Promise<void> {
   const tooMany = count - INBOX_KEPT;
   if (tooMany <= 0) return;
   const heads = await listEventHeads(work.tx, parentId, INBOX_SEEN);
-  const told = heads.filter(isTold).slice(0, tooMany);
+  const delivered = heads.filter(isDelivered).slice(0, tooMany);
   await deleteEvents(
     work.tx,
-    told.map(({ id }) => id),
+    delivered.map(({ id }) => id),
   );
-  if (told.length === tooMany) return;
-  // One of them stays, for all.
-  const folded = leastTellingFirst(fullestThread(heads.filter((head) => !isTold(head)))).slice(
+  if (delivered.length === tooMany) return;
+  // One event more, because the folded event itself stays.
+  const folded = messagesFirst(fullestThread(heads.filter((head) => !isDelivered(head)))).slice(
     0,
-    tooMany - told.length + 1,
+    tooMany - delivered.length + 1,
   );
   await foldEvents(
     work,

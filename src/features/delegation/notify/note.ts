@@ -1,10 +1,10 @@
 /**
- * What is done in leading others leaves a trace: who did it, what it was, to which child. The trail
- * and the log are told by the same words, and neither hears what anybody said.
+ * Audit trail of delegation: who acted, the action, and the child. Trail and log use the same words
+ * and contain no content of messages.
  */
 import type { SessionRow, SessionWriter, Work } from "#engine/index.ts";
 
-/** The area of these changes, among all that are told. */
+/** Area of these entries in the audit trail. */
 export const ORCHESTRATION = "orchestration";
 
 export type OrchestrationAction =
@@ -29,14 +29,14 @@ export type OrchestrationAction =
 
 export interface Note {
   action: OrchestrationAction;
-  /** A principal's key. */
+  /** Key of the principal that acted. */
   by: string;
   childId?: string;
-  /** A word of the code. */
+  /** Fixed word of the code, never user content. */
   detail?: string;
 }
 
-/** `parent`: the session that leads, in whose trail it stands. */
+/** `parent`: session whose trail gets the entry. */
 export function note(
   work: Work,
   parent: Pick<SessionRow, "id" | "org_id" | "owner_id">,
@@ -53,7 +53,7 @@ export function note(
   });
 }
 
-/** What an agent did to whom, for those who look into it later; nothing of what was said. */
+/** Records an action of an agent on its child, without any content of messages. */
 export function trace(
   work: Work,
   { row }: SessionWriter,
@@ -64,7 +64,7 @@ export function trace(
   return note(work, row, { action, by, ...(childId === undefined ? {} : { childId }) });
 }
 
-/** Whoever looks at this parent's inbox looks again. A hint: nothing depends on it. */
+/** Sends a hint to open pages that the inbox changed; nothing depends on it. */
 export function hintInbox(work: Work, { id, owner_id }: SessionRow): void {
   if (owner_id === null) return;
   work.tx.afterCommit(() => work.announcer.hint(`user:${owner_id}`, "inbox", id));

@@ -1,9 +1,8 @@
-/** Redaction of what parents were told of a child. */
 import { quotesAny, replaceQuotes } from "#base/text/quoted-text.ts";
 import type { SessionRow, Work } from "#engine/index.ts";
 import { listOfChild, savePayload } from "./inbox-queries.ts";
 
-/** Takes words that were removed from a child out of what its parent was told, or will be. */
+/** Removes redacted words of a child from the events of its parent, delivered or pending. */
 export async function redactTold(
   work: Work,
   { id, parent_session_id: parentId }: SessionRow,
@@ -12,10 +11,10 @@ export async function redactTold(
   if (parentId === null) return;
   for (const { id: eventId, payload } of await listOfChild(work.tx, parentId, id)) {
     if (!quotesAny(payload, words.map(inJson))) continue;
-    const left = replaceQuotes(JSON.parse(payload), words, "[removed]");
-    await savePayload(work.tx, eventId, JSON.stringify(left));
+    const redacted = replaceQuotes(JSON.parse(payload), words, "[removed]");
+    await savePayload(work.tx, eventId, JSON.stringify(redacted));
   }
 }
 
-/** As it stands inside a JSON text. */
+/** Form of a word inside a JSON string. */
 const inJson = (word: string) => JSON.stringify(word).slice(1, -1);

@@ -1,4 +1,4 @@
-/** A parent speaks to its child. */
+/** Admits a prompt to a child in the name of its parent. */
 import type { PromptRow, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { admitPrompt, type NewPrompt } from "#engine/sessions/index.ts";
 

@@ -1,8 +1,8 @@
 /**
- * News of a child reach its parent, exactly once. The event is a row, written in the transaction that
- * makes it true, and `engine/notices` delivers the rows: a parent at work finds the notice next in its
- * queue, one that sleeps is woken, one that is archived or ended has it when it comes back. A row counts
- * as told when that prompt has begun, or when the parent read it by itself.
+ * Notifies a parent of its child's events, exactly once. The event is a row, written in the
+ * transaction of its cause, and `engine/notices` delivers it: a busy parent finds the notice next
+ * in its queue, a hibernated one is woken, an archived or ended one gets it when it comes back. A
+ * row counts as delivered when that prompt starts, or when the parent reads it itself.
  */
 import type { SessionWriter, Work } from "#engine/index.ts";
 import {
@@ -35,19 +35,22 @@ import { hintInbox, note } from "./note.ts";
 
 const SENDER = platformSender("orchestration", WAKE_CHANNEL);
 
-/** The reason why a wait is over, besides what happened to children. */
+/** Reason for the end of a wait, other than an event of a child. */
 type WaitEnded = NoticeOf<"children">["waitEnded"];
 
 export interface News {
   type: WorkerEventType;
   payload: WorkerEventPayload;
-  /** The same cause is told once. */
+  /** Unique key of the cause; one cause makes one event. */
   causeKey: string;
-  /** Somebody asked to hear of it by name: it is told although the parent ended the child itself. */
+  /**
+   * True if a caller waits for this event: it is delivered even if the parent ended the child
+   * itself.
+   */
   isAwaited?: boolean;
 }
 
-/** False: there is nobody who could be told, or the parent wants to hear nothing of this child. */
+/** Returns false if there is no parent, or if the parent ended the child itself. */
 export async function tellParent(
   work: Work,
   child: SessionWriter,
@@ -81,7 +84,7 @@ export async function tellParent(
   return true;
 }
 
-/** Puts what is untold into the parent's queue, unless it is away or waits for something else. */
+/** Queues a notice of the pending events, unless the parent is gone or waits for something else. */
 export async function announce(
   work: Work,
   parent: SessionWriter,
@@ -116,7 +119,7 @@ function sourceOf(
   };
 }
 
-/** Tells a parent why its wait is over, with all that is untold, or with nothing else. */
+/** Notifies a parent that its wait is over, together with any pending events. */
 export async function wake(
   work: Work,
   parent: SessionWriter,
@@ -129,7 +132,7 @@ export async function wake(
   await admitNotice(work, parent, { thread, sender: SENDER, notice });
 }
 
-/** A parent may wait for some of its children only; a question is never held back. */
+/** A parent may wait for some of its children only; a question always ends the wait. */
 function endsWait({ children }: WaitRow, untold: readonly WorkerEventRow[]): boolean {
   if (children === null) return true;
   const awaited = new Set(JSON.parse(children) as string[]);
@@ -138,7 +141,9 @@ function endsWait({ children }: WaitRow, untold: readonly WorkerEventRow[]): boo
     .some(({ type, workerId }) => type === "worker.ask_user" || awaited.has(workerId));
 }
 
-/** The parent is back, or a person is: it is told what there is, when the command is done. */
+/**
+ * Delivers pending events at the end of the command, after the parent came back or a person wrote.
+ */
 export function tellWhatWaits(work: Work, parent: SessionWriter): void {
   deliverAtEnd(work, { sessionId: parent.row.id, source: "children" }, async () => {
     for (const thread of await listUntoldThreads(work.tx, parent.row.id))
@@ -146,7 +151,7 @@ export function tellWhatWaits(work: Work, parent: SessionWriter): void {
   });
 }
 
-/** Something came that the thread was not waiting for; the rest is told after it. */
+/** Ends the wait of a thread after an unrelated prompt; pending events follow that prompt. */
 export async function endWait(work: Work, session: SessionWriter, thread: string): Promise<void> {
   if (!(await closeWait(work, session.row.id, thread))) return;
   deliverAtEnd(work, { sessionId: session.row.id, source: "children" }, async () => {
@@ -154,7 +159,10 @@ export async function endWait(work: Work, session: SessionWriter, thread: string
   });
 }
 
-/** Hands over all that is untold, now and for good: the prompt that was to tell it is taken back. */
+/**
+ * Returns all pending events and marks them as read; the prompt that would deliver them is
+ * withdrawn.
+ */
 export async function readUntold(
   work: Work,
   parent: SessionWriter,
@@ -167,7 +175,7 @@ export async function readUntold(
   return untold;
 }
 
-/** Rows have changed: the prompt that is to tell them, if it waits, says what is still to be told. */
+/** Rewrites the queued prompt of changed events with those still pending, or withdraws it. */
 export async function retell(
   work: Work,
   parent: SessionWriter,

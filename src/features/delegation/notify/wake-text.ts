@@ -1,4 +1,4 @@
-/** Words for a parent's model about its children; pure. */
+/** Text about children for a parent's model; pure. */
 import { quoteLines } from "#base/text/clean-text.ts";
 import type { SessionRow } from "#engine/index.ts";
 import type {
@@ -12,10 +12,13 @@ import type { AskedQuestion } from "#protocol/tools.ts";
 import { answerAdvice, questionText } from "../plans/question-text.ts";
 import { endOfPiece, inQuotes, isToDecide, shareOf } from "./words.ts";
 
-/** Of plans that wait, so many are told whole; a child cannot have its own cut by telling more. */
+/**
+ * Number of pending plans shown in full. The limit counts plans, so that a child cannot have its
+ * own plan shortened by sending more text.
+ */
 const WHOLE_PLANS = 4;
 
-/** The call by which the parent reads on in what a child said; null: it has none. */
+/** Tool by which the parent reads the rest of a child's text; null if it has none. */
 export type ReadCall = "read_messages" | "orchestrate_read_worker" | null;
 
 type Reader = Pick<SessionRow, "kind" | "supervisor">;
@@ -54,10 +57,10 @@ export function wakeText(
   const whole = new Set(plans.slice(0, WHOLE_PLANS));
   const shareFor = (event: ChildEvent) => (whole.has(event) ? Number.POSITIVE_INFINITY : share);
   const count = events.length === 1 ? "1 event" : `${events.length} events`;
-  const told = events.map(
+  const numbered = events.map(
     (event, index) => `${index + 1}. ${eventText(event, shareFor(event), readCall)}`,
   );
-  return `[orchestration] ${count} from your child sessions.\n\n${told.join("\n\n")}`;
+  return `[orchestration] ${count} from your child sessions.\n\n${numbered.join("\n\n")}`;
 }
 
 const WHAT: Record<WorkerEventType, string> = {
@@ -70,14 +73,14 @@ const WHAT: Record<WorkerEventType, string> = {
   "worker.notified": "has something to tell you, and works on",
 };
 
-/** The code of an event about a child whose machine is gone while its turn waits. */
+/** Error code of a child whose machine is gone while its turn waits. */
 export const MACHINE_GONE = "workspace_offline";
 const CANNOT_GO_ON = "cannot go on, because the machine that holds its files is gone";
 
-/** A runner says it, so it is shown only when it can be nothing but a code. */
+/** The code comes from a runner, so it is shown only if it has the form of a code. */
 const CODE = /^[a-z0-9_]{1,64}$/;
 
-/** What a child said is quoted: it is information, and no instruction of a person. */
+/** A child's text is quoted: it is information, not an instruction of a person. */
 function eventText(
   { type, childId, childName, payload }: ChildEvent,
   share: number,
@@ -103,7 +106,7 @@ function eventText(
   return parts.filter((part) => part !== "").join("\n");
 }
 
-/** Without options a single question stands as it always has. */
+/** A single question without options keeps its short form. */
 function askedText(
   questions: readonly string[],
   choices: readonly AskedQuestion[] | undefined,
@@ -144,12 +147,12 @@ function planStep(
   return `Hold it against what was asked for, then decide with decide_plan (sessionId ${childId}, planId ${gateId}): approve, revise with what to change, or reject. A message to the session sends the plan back with it, and never approves it.`;
 }
 
-/** One event that stands for many. */
+/** Text of a folded event. */
 function foldedText({ count = 0, text = "" }: WorkerEventPayload): string {
   return `${count} earlier events, more than are kept. Read the sessions for what they said:\n${quoteLines(text)}`;
 }
 
-/** How much of a text is not shown, and the call that reads on where it was cut. */
+/** Number of characters left out, and the tool call that reads on from there. */
 function missingText(
   { text = "", length = text.length, promptId, kind }: WorkerEventPayload,
   childId: string,

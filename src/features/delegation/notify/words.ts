@@ -1,14 +1,20 @@
-/** Words of others inside words of ours, so that none of them passes for a line of ours; pure. */
+/**
+ * Quoting of other people's text inside ours, so that no part of it passes for a line of ours;
+ * pure.
+ */
 
 const LINE_END = /[\n\r\v\f\u0085\u2028\u2029]/;
-/** What JSON leaves as it is, and what ends a line, turns it or is not seen all the same. */
+/**
+ * Characters that JSON leaves unescaped although they break lines, change direction or are
+ * invisible.
+ */
 const HIDDEN = /[\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
 
 export function inQuotes(text: string): string {
   return JSON.stringify(text).replace(HIDDEN, escaped);
 }
 
-/** Of two units, as JSON has it. */
+/** Escapes each UTF-16 unit, as JSON does. */
 function escaped(char: string): string {
   const units = Array.from({ length: char.length }, (_, at) => char.charCodeAt(at));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
@@ -19,7 +25,7 @@ export function firstLine(text: string, maxChars: number): string {
   return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1)}…`;
 }
 
-/** Of all that one answer says together; each event gets its share, and at least a piece. */
+/** Limit of one notice or tool result; each event gets an equal share, and at least `MIN_SHARE`. */
 const MAX_CHARS = 64_000;
 const MIN_SHARE = 500;
 
@@ -27,12 +33,12 @@ export function shareOf(count: number): number {
   return Math.max(MIN_SHARE, Math.floor(MAX_CHARS / Math.max(1, count)));
 }
 
-/** A plan that waits to be decided; what is decided by its beginning alone could say anything after it. */
+/** True for a pending plan. It is never shortened: the part left out could say anything. */
 export function isToDecide({ kind, isClosed }: { kind?: string; isClosed?: boolean }): boolean {
   return kind === "plan" && isClosed !== true;
 }
 
-/** A payload as its parent reads it, with no more of its text than that. */
+/** Shortens the text of a payload for its parent, except a pending plan. */
 export function cutPayload<
   P extends { text?: string; length?: number; kind?: string; isClosed?: boolean },
 >(payload: P, maxChars: number): P {
@@ -49,7 +55,7 @@ export function cutText<P extends { text?: string; length?: number }>(
   return { ...payload, text: text.slice(0, endOfPiece(text, maxChars)), isCut: true, length };
 }
 
-/** Where a piece of a text ends that is to have at most `limit` units: never inside a character. */
+/** End of a piece of at most `limit` UTF-16 units that never splits a character. */
 export function endOfPiece(text: string, limit: number): number {
   if (limit >= text.length) return text.length;
   const last = text.charCodeAt(limit - 1);

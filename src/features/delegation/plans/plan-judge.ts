@@ -1,12 +1,12 @@
 /**
- * A child whose plan is not approved changes nothing. What it may still do is what only reads, and what
- * is named here: talking to those it works for and with. A tool that nobody has thought of is refused.
+ * A child whose plan is not approved may change nothing. It may use read-only tools, and the tools
+ * listed here for talking to its parent and others. Any other tool is refused, including new ones.
  */
 import type { Judge } from "#engine/tools/index.ts";
 import { REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import { isHeldByPlan } from "./plan.ts";
 
-/** Not read-only, and harmless before a plan: they change neither files nor anything outside the tree. */
+/** Tools that are not read-only but harmless: they change no files and nothing outside the tree. */
 export const BEFORE_A_PLAN: ReadonlySet<string> = new Set([
   "ask_user_question",
   REQUEST_PLAN_APPROVAL,
@@ -30,7 +30,7 @@ const WHAT_NEXT = {
 } as const;
 
 export const judgePlan: Judge = async (_work, { session: { row }, tool, readOnly, isAgain }) => {
-  // One at a time: of two that wait, nobody could say which was approved.
+  // Only one plan may be pending; with two, nobody could say which one was approved.
   if (tool === REQUEST_PLAN_APPROVAL && !isAgain && row.plan_state === "pending")
     return { verdict: "deny", reason: `plan_pending: ${WHAT_NEXT.pending}` };
   if (!isHeldByPlan(row) || readOnly || BEFORE_A_PLAN.has(tool)) return undefined;

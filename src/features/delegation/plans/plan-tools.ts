@@ -1,4 +1,4 @@
-/** A child presents its plan; the session that leads it decides about it. */
+/** Tools for plans: a child presents one, and its parent decides on it. */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -15,7 +15,7 @@ import { type AgentRole, REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import { requireChild } from "../children/link.ts";
 import { note } from "../notify/note.ts";
 
-/** Not more than a parent reads of one message. */
+/** Limit of one message that a parent reads. */
 const MAX_PLAN_CHARS = 16_000;
 const MAX_SUMMARY_CHARS = 300;
 const MAX_WORDS_CHARS = 16_000;
@@ -45,7 +45,7 @@ const requestPlanApproval = defineTool({
       .optional()
       .describe("What it comes to, in one line; people see it in their list."),
   }),
-  /** Performed when it was approved; what else became of it is told as the refusal of the call. */
+  /** Runs after a decision. Approval is the result of the call; any other decision is its error. */
   async handle(work, { run, callId }) {
     const gate = await findGateByCall(work.tx, run.prompt_id, callId);
     if (gate?.state !== "decided")
@@ -92,7 +92,7 @@ const decidePlan = defineTool({
     const found = await findGate(work.tx, planId);
     const gate = found?.kind === "plan" && found.session_id === child.row.id ? found : undefined;
     if (!gate) throw noSuchPlan(planId);
-    if (decision === "revise" && message === undefined) throw wordsMissing();
+    if (decision === "revise" && message === undefined) throw messageMissing();
     const by = `session:${session.row.id}`;
     refuseDecided(gate, by);
     const reason = message === undefined ? null : cleanText(message);
@@ -101,8 +101,13 @@ const decidePlan = defineTool({
     const given = { allowed, reason, answers: null, scope: "once", revise } as const;
     const denial = overruledReason(await decideGate(work, planId, given, by));
     if (denial !== null) return { output: null, error: `denied_by_rule: ${denial}` };
-    const told = { action: "plan_decided", by, childId: child.row.id, detail: decision } as const;
-    await note(work, session.row, told);
+    const auditEntry = {
+      action: "plan_decided",
+      by,
+      childId: child.row.id,
+      detail: decision,
+    } as const;
+    await note(work, session.row, auditEntry);
     return { output: { sessionId, planId, decision, next: NEXT[decision] }, error: null };
   },
 });
@@ -115,7 +120,7 @@ function noSuchPlan(planId: string): Refusal {
   );
 }
 
-function wordsMissing(): Refusal {
+function messageMissing(): Refusal {
   return new Refusal(
     "invalid",
     "message_missing",
@@ -125,7 +130,7 @@ function wordsMissing(): Refusal {
 
 const FATES = { approved: "approved it", revise: "sent it back", rejected: "rejected it" } as const;
 
-/** Whoever comes second learns what was decided. */
+/** Refuses a second decision and names the first. */
 function refuseDecided(gate: GateRow, by: string): void {
   const { state } = gate;
   if (state === "pending" || state === "expired") return;

@@ -1,4 +1,4 @@
-/** Plans of children: who decides, what the child is told, what it cannot do before. */
+/** Plans of children: who decides, what the child is told, and what it may not do before. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { GATE_TTL_MS, listPendingGates } from "#engine/gates/index.ts";
 import { approvals } from "#features/approvals/index.ts";
@@ -72,7 +72,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     };
     const stateOf = async (parentId: string) => (await childOf(parentId)).planState;
 
-    /** How a call is judged. */
+    /** Returns the verdict on a call. */
     let calls = 0;
     const judge = async (turn: Turn, tool: string, input: unknown) => {
       const id = `j${++calls}`;
@@ -91,7 +91,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await at.present(turn, PLAN);
       return { ...family, planId: await planIdOf(family.childId) };
     };
-    /** The parent's answer in a turn of its own. */
+    /** Decision of the parent in a turn of its own. */
     const byParent = async (turn: Turn, ids: Ids, how: Decision) =>
       turn.tool("decide_plan", {
         sessionId: ids.childId,
@@ -99,8 +99,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         decision: how,
         message: BODIES[how].reason,
       });
-    /** What the model is told of its plan when the turn goes on. */
-    const toldOf = async (turn: Turn, callId = "p1"): Promise<string> => {
+    /** Text about its plan that the model gets when the turn continues. */
+    const readDecision = async (turn: Turn, callId = "p1"): Promise<string> => {
       const decision = turn.assignment.decisions.find((one) => one.callId === callId);
       if (!decision?.allowed) return decision?.reason ?? "nothing";
       const said = await turn.sendTool(callId, "request_plan_approval", { plan: PLAN });
@@ -112,7 +112,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         (["idle", "busy", "asleep"] as const).map((state) => [how, by, state] as const),
       ),
     );
-    /** The parent's turn in which it may decide: it works already, or is woken with the plan. */
+    /** Turn in which the parent may decide: its running one, or one started by the plan. */
     const parentTurn = async (parentId: string, planId: string, busy: Turn | undefined) => {
       if (busy) return busy;
       const woken = await at.turnOf(parentId);
@@ -121,7 +121,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(woken.assignment.content).toContain(planId);
       return woken;
     };
-    /** The first decision stands, and whoever comes second learns of it. */
+    /** The first decision stands, and the refusal of a second one names it. */
     const refuseSecond = async (parent: Turn, ids: Ids, who: string) => {
       const late = await byParent(parent, ids, "approve");
       expect(late.error).toMatch(new RegExp(`^already_decided: ${who} `));
@@ -129,7 +129,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         code: "already_decided",
       });
     };
-    /** A parent that had not heard of it hears what a person decided; nothing else is news. */
+    /**
+     * A parent that was not notified of the plan yet learns of a person's decision, and of nothing
+     * else.
+     */
     const hearsOfIt = async (parentId: string, wasBusy: boolean, by: string) => {
       if (!wasBusy || by === "parent") {
         expect(await at.wakes(parentId)).toHaveLength(wasBusy ? 0 : 1);
@@ -154,10 +157,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await refuseSecond(parent, ids, by === "parent" ? "You" : "A person");
 
       const next = await at.turnOf(childId);
-      const told = await toldOf(next);
-      expect(told).toMatch(new RegExp(`^${FATES[how]}: `));
-      expect(told).toContain(BODIES[how].reason);
-      expect(told).toContain(by === "parent" ? "Your parent" : "A person");
+      const decisionText = await readDecision(next);
+      expect(decisionText).toMatch(new RegExp(`^${FATES[how]}: `));
+      expect(decisionText).toContain(BODIES[how].reason);
+      expect(decisionText).toContain(by === "parent" ? "Your parent" : "A person");
       expect(await stateOf(parentId)).toBe(FATES[how]);
       expect(await mayWrite(next)).toBe(how === "approve");
 
@@ -176,18 +179,20 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(sent.output).toMatchObject({ planId, decision: "revise" });
       expect(JSON.stringify(sent.output)).toContain("not approved");
       const next = await at.turnOf(childId);
-      expect(await toldOf(next)).toMatch(
+      expect(await readDecision(next)).toMatch(
         /^revise: .*Approved, go ahead\..*call request_plan_approval again/s,
       );
       expect(await mayWrite(next)).toBe(false);
 
-      // The same plan is no answer to that; another one is asked about anew.
+      // The same plan again is refused; a different one is asked about again.
       const same = await judge(next, "request_plan_approval", { plan: PLAN });
       expect(same).toMatchObject({ verdict: "deny", reason: expect.stringContaining("very plan") });
       await at.present(next, "Another way.", "p2");
       await decide(await planIdOf(childId), { decision: "allow" });
       const last = await at.turnOf(childId);
-      expect(await toldOf(last, "p2")).toMatch(/^approved: A person approved your plan\. Carry/);
+      expect(await readDecision(last, "p2")).toMatch(
+        /^approved: A person approved your plan\. Carry/,
+      );
       expect(await mayWrite(last)).toBe(true);
     });
 
@@ -195,11 +200,11 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { childId, planId } = await presented();
       await decide(planId, { decision: "allow" });
       const first = await at.turnOf(childId);
-      const told = await toldOf(first);
+      const decisionText = await readDecision(first);
       await first.release();
       const second = await at.turnOf(childId);
       expect(second.assignment.decisions).toMatchObject([{ callId: "p1", allowed: true }]);
-      expect(await toldOf(second)).toBe(told);
+      expect(await readDecision(second)).toBe(decisionText);
       expect(await mayWrite(second)).toBe(true);
     });
 
@@ -222,14 +227,16 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await at.settle(later, done("second part"));
       const next = await at.turnOf(childId);
       expect(next.assignment.hasBrief).toBe(true);
-      // Presenting a new plan lets go of the one before, also when nobody asked for it.
+      // A new plan replaces the approved one, even if nobody asked for it.
       await at.present(next, "The other module.", "p3");
       await decide(await planIdOf(childId), { decision: "allow" });
       const again = await at.turnOf(childId);
       await at.present(again, "Something else after all.", "p4");
       await decide(await planIdOf(childId), { decision: "deny" });
       const last = await at.turnOf(childId);
-      expect(await toldOf(last, "p4")).toMatch(/^rejected: A person rejected your plan\. Do not/);
+      expect(await readDecision(last, "p4")).toMatch(
+        /^rejected: A person rejected your plan\. Do not/,
+      );
       expect(await mayWrite(last)).toBe(false);
     });
 
@@ -267,7 +274,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { childId: other, planId } = await presented();
       await at.act(other, detachChild);
       await decide(planId, { decision: "allow" });
-      expect(await toldOf(await at.turnOf(other))).toMatch(/^approved: /);
+      expect(await readDecision(await at.turnOf(other))).toMatch(/^approved: /);
     });
 
     describe("before a plan is approved", () => {
@@ -307,7 +314,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         const user = { role: "child", hasRepo: true, hasMemory: true } as const;
         const all = [...workspaceTools, ...toolFeatures.flatMap((one) => one.tools ?? [])];
         const changing = all.filter((tool) => isOffered(tool, user) && !tool.readOnly);
-        // Whoever adds a tool says on which side it stands.
+        // A new tool has to be sorted into one of the two lists.
         expect(
           changing
             .map(({ name }) => name)
@@ -329,7 +336,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         }
         for (const [tool, input] of Object.entries(STAYS))
           expect((await judge(turn, tool, input))?.verdict).toMatch(/^(allow|ask)$/);
-        // What was refused before does not become allowed by the approval of what came with it.
+        // The approval does not allow a call that was refused before it.
         await turn.journal([asks("w1", ...WRITE)]);
         await at.present(turn, PLAN);
         await decide(await planIdOf(childId), { decision: "allow" });
@@ -484,7 +491,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         at.world.clock.advance(GATE_TTL_MS + 1_000);
         await at.world.kernel.sweeps.tick();
         const next = await at.turnOf(childId);
-        expect(await toldOf(next)).toMatch(/^expired: /);
+        expect(await readDecision(next)).toMatch(/^expired: /);
         expect(await stateOf(parentId)).toBe("expired");
         expect(await judge(next, ...WRITE)).toMatchObject({
           reason: expect.stringContaining("present it again"),

@@ -1,6 +1,6 @@
 /**
- * A child that must show its plan first. Whether it must, and what became of the plan, stands in the
- * session's row, which every command that judges or decides has locked: nobody has to ask for it.
+ * Plans of a child. The requirement and the state of the plan are in the session's row, which every
+ * command that judges or decides has locked, so no extra query is needed.
  */
 import { Refusal } from "#base/refusal.ts";
 import { planDecision } from "#engine/gates/index.ts";
@@ -9,7 +9,7 @@ import type { Child } from "../contract.ts";
 
 type PlanRow = Pick<SessionRow, "plan_required" | "plan_state">;
 
-/** It may change nothing yet. */
+/** True if the session may not change anything yet. */
 export function isHeldByPlan({ plan_required, plan_state }: PlanRow): boolean {
   return plan_required === 1 && plan_state !== "approved";
 }
@@ -22,14 +22,17 @@ export function viewPlan(row: PlanRow): Pick<Child, "requirePlanApproval" | "pla
   };
 }
 
-/** From now on, also for what it is doing: an approved plan counts no more. */
+/** Requires a plan from now on, even during a turn: an approved plan no longer counts. */
 export function askForPlan({ row }: SessionWriter): void {
   requirePlannable(row);
   row.plan_required = 1;
   if (row.plan_state !== "pending") row.plan_state = null;
 }
 
-/** Where nobody judges a call before it is made, a plan would be asked for and not enforced. */
+/**
+ * Refuses a runtime whose calls are not judged in advance, because a plan could not be enforced
+ * there.
+ */
 export function requirePlannable({
   parent_session_id,
   runtime,
@@ -48,12 +51,12 @@ export function requirePlannable({
   );
 }
 
-/** Whoever presents a plan lets go of the one before it. */
+/** A new plan replaces the previous one. */
 export function planOpened({ row }: SessionWriter, gate: GateRow): void {
   if (gate.kind === "plan" && row.parent_session_id !== null) row.plan_state = "pending";
 }
 
-/** A no binds, also a child that was not told to ask. */
+/** A rejection binds every child, even one that needed no plan. */
 export function planClosed({ row }: SessionWriter, gate: GateRow): void {
   if (gate.kind !== "plan" || row.parent_session_id === null) return;
   if (gate.state === "cancelled") {
@@ -70,7 +73,7 @@ export function forgetPlan({ row }: SessionWriter): void {
   row.plan_state = null;
 }
 
-/** What a child reads at the beginning of each turn until its plan is approved. */
+/** Instructions for each turn of a child until its plan is approved. */
 export function planBrief(row: PlanRow): Brief | undefined {
   if (!isHeldByPlan(row)) return undefined;
   return { instructions: [{ name: PLAN_FILE, content: PLAN_BRIEF }], files: [], setup: null };

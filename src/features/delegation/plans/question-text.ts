@@ -1,7 +1,7 @@
-/** Questions of a child as another agent reads them; pure. */
+/** Text of a child's questions for its parent; pure. */
 import type { AskedQuestion } from "#protocol/tools.ts";
 
-/** Several are numbered, as their answers have to be. */
+/** Several questions are numbered, as their answers must be. */
 export function questionText(questions: readonly AskedQuestion[]): string {
   return questions
     .map((question, at) => {
@@ -21,7 +21,7 @@ function optionsText({ options = [], multiple = false, freeText }: AskedQuestion
   return `\n${how}: ${shown.join("; ")}${other}`;
 }
 
-/** How a message to the child answers so many questions. */
+/** Advice on answering a number of questions with one message. */
 export function answerAdvice(count: number): string {
   return count > 1
     ? "with a message that gives an answer to each: one line for every question, beginning with its number (1. …)"

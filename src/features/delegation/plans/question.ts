@@ -1,4 +1,7 @@
-/** A child asks and waits: its parent hears of it, and of an answer that came before it did. */
+/**
+ * Notifies a parent of its child's question or plan, and of a decision made before the notice
+ * arrived.
+ */
 import { planDecision, questionsOf } from "#engine/gates/index.ts";
 import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
 import { findPrompt } from "#engine/sessions/index.ts";
@@ -10,7 +13,7 @@ import type { WorkerEventRow } from "../schema.ts";
 
 const causeOf = (gateId: string) => `asked:${gateId}`;
 
-/** An approval is a person's to give; a question and a plan may be answered by whoever knows. */
+/** Approvals belong to people; a parent may also answer questions and decide on plans. */
 export async function questionOpened(
   work: Work,
   session: SessionWriter,
@@ -27,7 +30,10 @@ export async function questionOpened(
   });
 }
 
-/** One that the parent has not heard of yet: what it answered itself is no news, the rest is old. */
+/**
+ * Updates the event of a closed question while it is undelivered. The parent's own answer marks it
+ * as read; any other answer is added to it.
+ */
 export async function questionClosed(
   work: Work,
   session: SessionWriter,
@@ -36,7 +42,7 @@ export async function questionClosed(
   if (gate.kind === "approval" || session.row.parent_session_id === null) return;
   const event = await findEvent(work.tx, causeOf(gate.id));
   const parent =
-    event && !(await isTold(work, event)) ? await work.session(event.session_id) : undefined;
+    event && !(await isDelivered(work, event)) ? await work.session(event.session_id) : undefined;
   if (!event || !parent) return;
   if (gate.decided_by === `session:${parent.row.id}`) await markRead(work.tx, [event], work.now);
   else {
@@ -47,13 +53,13 @@ export async function questionClosed(
   await retell(work, parent, [event]);
 }
 
-async function isTold(work: Work, { read_at, prompt_id }: WorkerEventRow): Promise<boolean> {
+async function isDelivered(work: Work, { read_at, prompt_id }: WorkerEventRow): Promise<boolean> {
   if (read_at !== null) return true;
   const prompt = prompt_id === null ? undefined : await findPrompt(work.tx, prompt_id);
   return prompt?.started_at != null;
 }
 
-/** The questions of a gate, and with their options when one of them has any. */
+/** Questions of a gate, with their options if at least one has any. */
 export function askedOf(
   gate: Pick<GateRow, "shown">,
 ): Pick<WorkerEventPayload, "questions" | "choices"> {
@@ -73,7 +79,7 @@ export function planOf({ shown }: Pick<GateRow, "shown">): {
   return { kind: "plan", text: plan, ...(summary === undefined ? {} : { summary }) };
 }
 
-/** How a person decided about a plan. */
+/** Decision on a plan; empty for anything else. */
 function fateOf(gate: GateRow): { outcome?: string } {
   return gate.kind === "plan" && gate.state === "decided"
     ? { outcome: planDecision(gate).fate }

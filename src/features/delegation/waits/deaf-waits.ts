@@ -1,4 +1,4 @@
-/** A conversation that waits for children who are all gone would be deaf to the rest, for ever. */
+/** Ends waits whose children are all gone, since nothing could end them otherwise. */
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import { isLive } from "../children/lives.ts";
@@ -7,7 +7,7 @@ import { findLink } from "../queries.ts";
 import { closeWait } from "./close-wait.ts";
 import { listNamedWaits } from "./wait-queries.ts";
 
-/** `goneId`: the child that has just gone, which the database may not know yet. */
+/** `goneId`: child that has just gone, which the database may not show yet. */
 export async function endDeafWaits(
   work: Work,
   parent: SessionWriter,
@@ -16,12 +16,12 @@ export async function endDeafWaits(
   const { id } = parent.row;
   for (const { thread, children } of await listNamedWaits(work.tx, id)) {
     const awaited = (JSON.parse(children) as string[]).filter((childId) => childId !== goneId);
-    if (await isAnyoneLeft(work, id, awaited)) continue;
+    if (await isAnyLive(work, id, awaited)) continue;
     if (await closeWait(work, id, thread)) await wake(work, parent, thread, "children_gone");
   }
 }
 
-async function isAnyoneLeft(
+async function isAnyLive(
   work: Work,
   parentId: string,
   childIds: readonly string[],

@@ -1,4 +1,4 @@
-/** The only SQL on what parents wait for, who is done, and how far a tree went without a person. */
+/** SQL on waits, completions and unattended turns. */
 import { inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { CompletionRow, DelegationTables, UnattendedRow, WaitRow } from "../schema.ts";
 
@@ -27,7 +27,7 @@ const selectNamedWaits = prepare<{ sessionId: string }, WaitRow & { children: st
     .where("children", "is not", null)
     .$narrowType<{ children: string }>(),
 );
-/** Of all its conversations, those that wait for some children only. */
+/** Lists the waits for particular children, in all threads. */
 export function listNamedWaits(
   reader: Reader,
   sessionId: string,
@@ -38,7 +38,7 @@ export function listNamedWaits(
 const selectWaits = prepare<{ sessionId: string }, Pick<WaitRow, "kind" | "until">>((db, p) =>
   db.selectFrom("session_waits").select(["kind", "until"]).where("session_id", "=", p("sessionId")),
 );
-/** The open waits of all its conversations. */
+/** Lists the open waits of all threads. */
 export function listWaits(
   reader: Reader,
   sessionId: string,
@@ -97,7 +97,7 @@ export function findCompletion(
 const selectCompletionOf = prepare<{ sessionId: string }, CompletionRow>((db, p) =>
   db.selectFrom("session_completions").selectAll().where("session_id", "=", p("sessionId")),
 );
-/** There is one while it ends: what it said when it said that it was done. */
+/** Finds the completion of a session, which exists until the session is archived. */
 export function findCompletionOf(
   reader: Reader,
   sessionId: string,

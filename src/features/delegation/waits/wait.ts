@@ -1,6 +1,6 @@
 /**
- * Waiting without looking: the turn ends and leaves a row behind. The next thing that happens to one
- * of the children, what a person says, or the time wakes the session; a restart changes nothing.
+ * Waiting without polling: the turn ends and leaves a row. The next event of a child, a person's
+ * prompt or the timeout wakes the session, also after a restart.
  */
 import { type SessionWriter, setTimer, type TimerHandler, type Work } from "#engine/index.ts";
 import { markWaiting, showAwaiting } from "#engine/sessions/index.ts";
@@ -10,13 +10,13 @@ import { insertWait, listWaits } from "./wait-queries.ts";
 
 export interface Wait {
   thread: string;
-  /** The prompt whose turn ends by it. */
+  /** Prompt whose turn ends with the wait. */
   promptId: string;
-  /** The children whose news end it; null: any. */
+  /** Children whose events end the wait; null for any child. */
   children: readonly string[] | null;
-  /** Null: however long it takes. */
+  /** Null for a wait without a timeout. */
   timeoutMs: number | null;
-  /** Shown to people: it waits for children, or only lets time pass. */
+  /** Shown to people: the session waits for children, or only lets time pass. */
   kind?: "children" | "time";
 }
 
@@ -42,7 +42,7 @@ export async function beginWait(
     await setTimer(work, WAIT_TIMER, waitSubject(id, thread), org_id, work.now + timeoutMs);
 }
 
-/** What it was not waiting for is told with it. */
+/** Ends the wait by its timeout, and delivers all pending events. */
 export const waitIsOver: TimerHandler = async (work, timer) => {
   const { sessionId, thread } = waitOf(timer.subject);
   const session = await work.session(sessionId);

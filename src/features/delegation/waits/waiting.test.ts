@@ -1,4 +1,4 @@
-/** How news gathers, waits, comes back and is read: queued wakes, threads, waits, the full inbox. */
+/** Collection, delay and delivery of events: queued notices, threads, waits, the full inbox. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { FakeFamily } from "#features/fake-family/index.ts";
 import { owner, startWorld, type Turn } from "#features/testing/index.ts";
@@ -133,7 +133,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await at.wakes(parentId)).toEqual([]);
       await at.settle(turnA, done("of a"));
       expect(await heard(parentId)).toMatch(/2 events.*> of b.*> of a/s);
-      // The wait is over with it: what comes now is told, and its time does not come.
+      // The wait is over: later events are delivered, and the timeout does not fire.
       const again = await at.prompt(b, "more");
       await at.settle(again, done("more of b"));
       expect(await heard(parentId)).toContain("> more of b");
@@ -251,8 +251,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
     it("keeps 200, drops what was told first, and folds the rest of the fullest thread", async () => {
       const parentId = await at.parent();
-      const told = await at.spawn(parentId, { title: "told", thread: "other" });
-      await at.settle(await at.turnOf(told), done("told"));
+      const deliveredId = await at.spawn(parentId, { title: "told", thread: "other" });
+      await at.settle(await at.turnOf(deliveredId), done("told"));
       await heard(parentId);
       const rare = await at.spawn(parentId, { title: "rare", thread: "other" });
       const rareTurn = await at.turnOf(rare);

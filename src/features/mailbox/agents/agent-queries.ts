@@ -1,4 +1,6 @@
-/** SQL on letters, for the agents they are from and for. Those to a session change under its lock. */
+/**
+ * SQL on messages from and to agents. A message to a session changes only under the session's lock.
+ */
 import { builder, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
 import type { LetterRow, MailboxTables } from "../schema.ts";
@@ -6,10 +8,13 @@ import type { LetterRow, MailboxTables } from "../schema.ts";
 type Tables = MailboxTables & KernelTables;
 const prepare = statements<Tables>();
 
-/** Its agents have been alone for too long: it is told when a person has spoken. */
+/**
+ * Reason of messages that wait because the tree ran too long without a person; a person's prompt
+ * releases them.
+ */
 export const HELD = "unattended_limit_reached";
 
-// What an agent is to be told
+// Messages that an agent has not received yet
 
 const selectUntold = prepare<{ sessionId: string; thread: string; limit: number }, LetterRow>(
   (db, p) =>
@@ -25,7 +30,7 @@ const selectUntold = prepare<{ sessionId: string; thread: string; limit: number 
       .limit(p("limit")),
 );
 const UNTOLD_LIMIT = 1_000;
-/** Oldest first. */
+/** Lists undelivered messages of a thread, oldest first. */
 export function listUntold(
   reader: Reader,
   sessionId: string,
@@ -47,7 +52,7 @@ const selectUntoldThreads = prepare<{ sessionId: string }, { to_thread: string }
     .orderBy("to_thread")
     .$narrowType<{ to_thread: string }>(),
 );
-/** The conversations for which letters wait that no prompt tells of. */
+/** Lists threads that have waiting messages without a prompt to deliver them. */
 export async function listUntoldThreads(reader: Reader, sessionId: string): Promise<string[]> {
   const rows = await reader.all(selectUntoldThreads, { sessionId });
   return rows.map(({ to_thread }) => to_thread);
@@ -62,7 +67,7 @@ const countWaitingOf = prepare<{ sessionId: string; thread: string }, { n: numbe
     .where("fate", "=", "waiting")
     .where("to_thread", "<>", p("thread")),
 );
-/** In its other conversations. */
+/** Counts messages that wait in the session's other threads. */
 export async function countElsewhere(
   reader: Reader,
   sessionId: string,
@@ -93,7 +98,7 @@ const clearPrompt = prepare<{ promptId: string }, unknown>((db, p) =>
     .where("prompt_id", "=", p("promptId"))
     .where("fate", "=", "waiting"),
 );
-/** The prompt that was to tell them never began. */
+/** Releases messages from a prompt that never started. */
 export function takeBack(tx: Tx, promptId: string): Promise<number> {
   return tx.run(clearPrompt, { promptId });
 }
@@ -104,7 +109,7 @@ const changePrompt = prepare<{ from: string; to: string }, unknown>((db, p) =>
     .set({ prompt_id: p("to") })
     .where("prompt_id", "=", p("from")),
 );
-/** Another prompt says what that one was to say. */
+/** Reassigns messages to the prompt that replaces another one. */
 export function moveToPrompt(tx: Tx, from: string, to: string): Promise<number> {
   return tx.run(changePrompt, { from, to });
 }
@@ -117,7 +122,7 @@ const selectByPrompt = prepare<{ promptId: string }, LetterRow>((db, p) =>
     .orderBy("created_at")
     .orderBy("id"),
 );
-/** What an agent is or was told by a prompt, or read by itself while it worked on it. */
+/** Lists messages that a prompt delivers, and those that the agent read itself during its turn. */
 export function listByPrompt(reader: Reader, promptId: string): Promise<LetterRow[]> {
   return reader.all(selectByPrompt, { promptId });
 }
@@ -129,7 +134,7 @@ const setDelivered = prepare<{ promptId: string; now: number }, unknown>((db, p)
     .where("prompt_id", "=", p("promptId"))
     .where("fate", "=", "waiting"),
 );
-/** The prompt has begun. */
+/** Marks messages as delivered when their prompt starts. */
 export function markDelivered(tx: Tx, promptId: string, now: number): Promise<number> {
   return tx.run(setDelivered, { promptId, now });
 }
@@ -140,7 +145,10 @@ const setRead = prepare<{ id: string; promptId: string | null; now: number }, un
     .set({ fate: "delivered", fate_reason: null, read_at: p("now"), prompt_id: p("promptId") })
     .where("id", "=", p("id")),
 );
-/** Its agent has it without being told. `promptId`: what it works on; none: no turn read it. */
+/**
+ * Marks a message as read without a notice. `promptId` names the turn that read it; null if none
+ * did.
+ */
 export function markReadBy(
   tx: Tx,
   id: string,
@@ -158,7 +166,7 @@ const setFailed = prepare<{ sessionId: string; reason: string; now: number }, un
     .where("read_at", "is", null)
     .where("fate", "=", "waiting"),
 );
-/** What its agent was not told yet will not be told. */
+/** Fails all undelivered messages of a session. */
 export function failWaiting(
   tx: Tx,
   sessionId: string,
@@ -174,7 +182,7 @@ const setUnwanted = prepare<{ id: string; reason: string; now: number }, unknown
     .set({ fate: "failed", fate_reason: p("reason"), read_at: p("now"), prompt_id: null })
     .where("id", "=", p("id")),
 );
-/** It will not be told, and this is why. */
+/** Fails one message, which will not be delivered, and stores the reason. */
 export function failLetter(tx: Tx, id: string, reason: string, now: number): Promise<number> {
   return tx.run(setUnwanted, { id, reason, now });
 }
@@ -190,12 +198,12 @@ const selectWaiting = prepare<{ sessionId: string; limit: number }, LetterRow>((
     .orderBy("id")
     .limit(p("limit")),
 );
-/** What a session is to be told, in all its conversations. */
+/** Lists the undelivered messages of a session in all its threads. */
 export function listWaiting(reader: Reader, sessionId: string): Promise<LetterRow[]> {
   return reader.all(selectWaiting, { sessionId, limit: UNTOLD_LIMIT });
 }
 
-// What waits for a person to speak
+// Messages held until a person writes
 
 const setHeld = prepare<{ id: string }, unknown>((db, p) =>
   db.updateTable("letters").set({ fate_reason: HELD }).where("id", "=", p("id")),
@@ -211,7 +219,7 @@ const selectHeld = prepare<{ orgId: string; rootId: string }, { id: string }>((d
     .select("sessions.id")
     .distinct()
     .where("letters.org_id", "=", p("orgId"))
-    // As it stands in the index, which has hardly anything else.
+    // Repeats the condition of the partial index, which contains few other rows.
     .where("letters.to_session_id", "is not", null)
     .where("letters.read_at", "is", null)
     .where("letters.fate_reason", "is not", null)
@@ -219,7 +227,7 @@ const selectHeld = prepare<{ orgId: string; rootId: string }, { id: string }>((d
     .where("sessions.root_session_id", "=", p("rootId"))
     .orderBy("sessions.id"),
 );
-/** The sessions of a tree for which letters are held back. */
+/** Lists the sessions of a tree that have held messages. */
 export async function listHeldSessions(
   reader: Reader,
   orgId: string,
@@ -240,17 +248,17 @@ export function releaseHeld(tx: Tx, sessionId: string): Promise<number> {
   return tx.run(clearHeld, { sessionId });
 }
 
-// How many of one's letters somebody has not read
+// Unread messages between two parties
 
-interface Between {
+interface SenderAndRecipient {
   from: { kind: "session" | "user"; id: string };
   to: { kind: "session" | "user"; id: string };
 }
 
-/** Counted up to `limit`. */
+/** Stops counting at `limit`. */
 export async function countUnreadBetween(
   reader: Reader,
-  { from, to }: Between,
+  { from, to }: SenderAndRecipient,
   limit: number,
 ): Promise<number> {
   let query = builder<Tables>(reader.dialect)
@@ -260,14 +268,14 @@ export async function countUnreadBetween(
   query =
     from.kind === "session"
       ? query.where("from_session_id", "=", from.id)
-      : // Which is so anyway, and how the index has it.
+      : // Redundant, but the index has from_session_id before from_user_id.
         query.where("from_session_id", "is", null).where("from_user_id", "=", from.id);
   const unread = query
     .where("read_at", "is", null)
     .where("fate", "<>", "failed")
-    // What the platform wrote about a session is not what the session wrote.
+    // Messages of the platform about a session do not count as the session's own.
     .where("event_type", "is", null)
-    // Else PostgreSQL hopes to find as many sooner by reading everything.
+    // Without this order PostgreSQL expects to reach the limit sooner by a full scan.
     .orderBy("from_session_id")
     .orderBy("from_user_id")
     .orderBy("id")
@@ -275,7 +283,7 @@ export async function countUnreadBetween(
   return (await reader.query<{ id: string }>(unread.compile())).length;
 }
 
-// As their people see them
+// Messages as the session's owner sees them
 
 export interface SessionLetters {
   sessionId: string;
@@ -284,7 +292,7 @@ export interface SessionLetters {
   limit: number;
 }
 
-/** Newest first. */
+/** Lists messages to a session, newest first. */
 export function listSessionLetters(reader: Reader, filter: SessionLetters): Promise<LetterRow[]> {
   let query = builder<Tables>(reader.dialect)
     .selectFrom("letters")
@@ -293,7 +301,7 @@ export function listSessionLetters(reader: Reader, filter: SessionLetters): Prom
   if (filter.unreadOnly) query = query.where("read_at", "is", null).where("fate", "=", "waiting");
   const { before } = filter;
   if (before) {
-    // The first condition alone begins the search where the page before ended.
+    // This condition alone lets the index scan start at the end of the previous page.
     query = query
       .where("created_at", "<=", before.at)
       .where((eb) => eb.or([eb("created_at", "<", before.at), eb("id", "<", before.id)]));

@@ -1,6 +1,6 @@
 /**
- * Where letters to people go besides their inbox: what each type goes to when nobody has said
- * otherwise, what somebody has, and which of it this server can do at all.
+ * Channels for messages to people besides the inbox: defaults per type, personal preferences, and
+ * the channels that this server has configured.
  */
 import type { Engine, Work } from "#engine/index.ts";
 import {
@@ -22,16 +22,16 @@ export const DEFAULT_CHANNELS: Readonly<Record<LetterType, readonly LetterChanne
 
 /** Defaults that differ from those of the type. */
 const DEFAULT_EVENT_CHANNELS: Partial<Record<LetterEvent, readonly LetterChannel[]>> = {
-  // It asks for nothing; whoever wants to hear of it switches the digest on.
+  // A completed session needs no action; people who want to be notified turn the digest on.
   "session.completed": [],
 };
 
-/** True when this person has sessions that are done collected in one unread letter. */
+/** True if this person collects completed sessions in one unread message. */
 export function wantsDigest(set: readonly PreferenceRow[]): boolean {
   return set.some(({ event_type, digest }) => event_type === "session.completed" && digest === 1);
 }
 
-/** Who brings letters somewhere delivers outbox rows of this kind. */
+/** Outbox kind whose handler delivers messages to this channel. */
 export function outboxKind(channel: LetterChannel): string {
   return `letter.${channel}`;
 }
@@ -49,7 +49,7 @@ export async function wantedChannels(work: Work, letter: LetterRow): Promise<Let
   return wired.filter((channel) => wanted.includes(channel));
 }
 
-/** What was set for the event counts before what was set for the type, and that before the default. */
+/** A preference for the event precedes one for the type, which precedes the default. */
 export function channelsFor(
   set: readonly PreferenceRow[],
   type: LetterType,

@@ -1,9 +1,9 @@
 /**
- * A letter reaches its agent once. The row is written in the sender's transaction, and `engine/notices`
- * delivers it: an agent at work finds the notice next in its queue, one that sleeps has it when it is
- * awake again, or is woken by what cannot wait. A letter is delivered when that prompt has begun, or
- * when its agent read it by itself. Letters of its person, of their own sessions and of each guest are
- * never delivered together.
+ * Delivers each message to its agent once. The sender's transaction writes the row, and
+ * `engine/notices` delivers it: a busy agent finds the notice next in its queue; a hibernated one
+ * gets it on waking, and urgent messages wake it. A message counts as delivered when that prompt
+ * starts, or when the agent reads the message itself. Messages of the owner, of the owner's
+ * sessions and of each guest are never delivered in one notice.
  */
 
 import type { PromptRow, SessionRow, SessionWriter, Work } from "#engine/index.ts";
@@ -38,13 +38,16 @@ import { guestOf, isGuestLetter } from "./guest.ts";
 
 const MAIL_CHANNEL = "mail";
 const PLATFORM = platformSender("mailbox", MAIL_CHANNEL);
-/** In one prompt; the rest is told by the next. Of one person no more than that can wait. */
+/**
+ * Messages per prompt; the next prompt delivers the rest. One person can have no more than this
+ * waiting.
+ */
 const MAX_TOLD = 200;
 
-/** Cannot wait until its agent happens to be awake. */
+/** Message types that wake a hibernated agent. */
 const WAKING: ReadonlySet<LetterType> = new Set(["question", "escalation", "approval"]);
 
-/** A letter that was just written, to a session that is locked. */
+/** Delivers a new message to a locked session. */
 export async function deliver(
   work: Work,
   session: SessionWriter,
@@ -52,18 +55,21 @@ export async function deliver(
 ): Promise<void> {
   hintOwners(work, [letter]);
   if (isGone(session.row)) return;
-  if (session.row.lifecycle === "hibernated" && !(await wakes(work, session.row, letter))) return;
+  if (session.row.lifecycle === "hibernated" && !(await wakesSession(work, session.row, letter)))
+    return;
   await announce(work, session, letter.to_thread ?? MAIN_THREAD, groupOf(letter));
 }
 
-async function wakes(work: Work, row: SessionRow, letter: LetterRow): Promise<boolean> {
+async function wakesSession(work: Work, row: SessionRow, letter: LetterRow): Promise<boolean> {
   if (row.awaiting === 1 || WAKING.has(letter.message_type)) return true;
   if (letter.reply_to_id === null) return false;
-  const asked = await findLetter(work.tx, letter.reply_to_id);
-  return asked?.message_type === "question" && asked.from_session_id === row.id;
+  const answered = await findLetter(work.tx, letter.reply_to_id);
+  return answered?.message_type === "question" && answered.from_session_id === row.id;
 }
 
-/** An agent is awake again: all its conversations are told what there is, when the command is done. */
+/**
+ * Delivers pending messages of all threads at the end of the command, after an agent became active.
+ */
 export function announceAll(work: Work, session: SessionWriter): void {
   deliverAtEnd(work, { sessionId: session.row.id, source: "mailbox" }, async () => {
     for (const thread of await listUntoldThreads(work.tx, session.row.id))
@@ -71,7 +77,7 @@ export function announceAll(work: Work, session: SessionWriter): void {
   });
 }
 
-/** `cause`: whose letter it is for. */
+/** `cause`: group of the message that triggers the delivery. */
 export async function announce(
   work: Work,
   session: SessionWriter,
@@ -84,8 +90,8 @@ export async function announce(
     untold.filter(({ prompt_id }) => prompt_id === null).map((letter) => groupOf(letter)),
   );
   for (const group of groups) {
-    // What a person says may be refused while it sleeps, which is no fault of who writes now. If it
-    // is woken all the same, it is told everything.
+    // A person's prompt may be refused while the session is hibernated. The present sender must not
+    // fail for that, so the person's messages wait. If the session wakes anyway, it gets them all.
     const isOthers = group === PERSON && cause !== PERSON;
     if (isOthers && session.row.lifecycle === "hibernated") continue;
     const pending = untold.filter((letter) => groupOf(letter) === group);
@@ -95,7 +101,7 @@ export async function announce(
 
 const PERSON = "person";
 
-/** `person`: its own; `own`: sessions of that person; else the guest's. */
+/** `person` for the owner, `own` for the owner's sessions, otherwise one group per guest. */
 function groupOf(letter: LetterRow): string {
   if (isGuestLetter(letter)) return `guest:${guestOf(letter.from_owner_id)}`;
   return letter.from_user_id === null ? "own" : PERSON;
@@ -105,7 +111,7 @@ function audienceOf(group: string): NoticeOf<"messages">["from"] {
   return group.startsWith("guest:") ? "guest" : group === PERSON ? "person" : "own";
 }
 
-/** `pending`: letters of one group. */
+/** `pending`: messages of one group. */
 function sourceOf(
   work: Work,
   session: SessionWriter,
@@ -126,10 +132,10 @@ function sourceOf(
   };
 }
 
-/** A person's letter comes under their name, and queues as the session is set. */
+/** A person's message carries their name and follows the session's queue mode. */
 function senderOf(first: LetterRow | undefined, isPerson: boolean): NoticeSender {
   const origin = { ...PLATFORM.origin, replyRef: first?.id ?? null };
-  // Nobody but its person cuts what an agent is doing, or has their words put together with others.
+  // Only the owner may interrupt the agent, or have messages merged with other prompts.
   if (!first || !isPerson) return { ...PLATFORM, origin };
   const userId = first.from_user_id as string;
   return {
@@ -147,17 +153,17 @@ async function noticeOf(
 ): Promise<NoticeOf<"messages">> {
   const [first] = letters as [LetterRow];
   const from = audienceOf(groupOf(first));
-  const isInGuestsPlace = isOrchestrator(reader) && isGuestThread(first.to_thread ?? MAIN_THREAD);
+  const isInGuestThread = isOrchestrator(reader) && isGuestThread(first.to_thread ?? MAIN_THREAD);
   return {
     kind: "messages",
     from,
-    isGuest: from === "guest" || isInGuestsPlace,
+    isGuest: from === "guest" || isInGuestThread,
     toHandle: from === "guest" ? first.to_handle : null,
     items: await relate(work, reader, letters),
   };
 }
 
-/** Letters as a notice lists them, with the relation of each sender to the reader. */
+/** Messages in the form of a notice, with the relation of each sender to the reader. */
 export async function relate(
   work: Work,
   reader: SessionRow,
@@ -209,7 +215,7 @@ async function relationOf(
   return isSibling ? "sibling" : "own";
 }
 
-/** Letters that can still be taken from the prompt that is to deliver them. */
+/** Messages that can still be removed from the prompt that would deliver them. */
 export async function takeable(work: Work, letters: readonly LetterRow[]): Promise<LetterRow[]> {
   const prompts = await promptsOf(work, letters);
   const closed = new Set([...prompts].flatMap(([id, one]) => (one && isMailOpen(one) ? [] : id)));
@@ -228,7 +234,7 @@ async function promptsOf(
   return prompts;
 }
 
-/** Letters were taken: the prompts that were to deliver them say what is left, or go. */
+/** Rewrites the prompts of messages that were taken, or withdraws a prompt with none left. */
 export async function retell(
   work: Work,
   session: SessionWriter,
@@ -241,7 +247,10 @@ export async function retell(
   }
 }
 
-/** A person has spoken in the tree: what was held goes out, to who sleeps only if it wakes. */
+/**
+ * Releases held messages of a tree after a person wrote. A hibernated session gets them only if
+ * they wake it.
+ */
 export async function release(work: Work, { row }: SessionWriter): Promise<void> {
   for (const id of await listHeldSessions(work.tx, row.org_id, row.root_session_id)) {
     const session = await work.session(id);
@@ -261,11 +270,11 @@ async function announceDue(work: Work, session: SessionWriter): Promise<void> {
 
 async function isAnyWaking(work: Work, row: SessionRow, thread: string): Promise<boolean> {
   for (const letter of await listUntold(work.tx, row.id, thread))
-    if (await wakes(work, row, letter)) return true;
+    if (await wakesSession(work, row, letter)) return true;
   return false;
 }
 
-/** Whoever looks at these letters looks again. */
+/** Hints to both owners that these messages changed. */
 export function hintOwners(work: Work, letters: readonly LetterRow[]): void {
   for (const letter of letters) {
     const owners = new Set([letter.from_owner_id, letter.to_owner_id]);

@@ -1,6 +1,6 @@
 /**
- * A random walk over everything that can happen to letters and those they are for: every letter is
- * read by its agent exactly once, waits, or has visibly failed. To live one again, give its seed.
+ * Random walk over everything that can happen to messages and their recipients: every message is
+ * read by its agent exactly once, waits, or has visibly failed. A seed reproduces a walk.
  */
 import { describe, expect, it } from "vitest";
 import { Refusal } from "#base/refusal.ts";
@@ -12,7 +12,7 @@ const TYPES = ["message", "notification", "question", "escalation", "approval"] 
 const THREADS = ["main", "side"];
 const MAX_CHILDREN = 4;
 
-/** mulberry32: small, and the same everywhere. */
+/** mulberry32: small and the same on every platform. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -35,7 +35,7 @@ class Walk {
   #sessions: Known[];
   #turns: Turn[] = [];
   readonly #letters: { id: string; word: string }[] = [];
-  /** All that agents have read. */
+  /** All text that agents have read. */
   #read = "";
 
   constructor(office: FakeOffice, people: readonly User[], random: () => number) {
@@ -49,7 +49,7 @@ class Walk {
     return from[Math.floor(this.#random() * from.length)];
   }
 
-  /** Everybody has children, and something to do. */
+  /** Gives everybody children and a first prompt. */
   async begin(): Promise<void> {
     for (const lead of this.#people)
       for (let n = 0; n < 2; n++)
@@ -93,7 +93,7 @@ class Walk {
     await this.#take();
   }
 
-  /** Turns that runners were given meanwhile. */
+  /** Takes the turns that runners received meanwhile. */
   async #take(): Promise<void> {
     for (const turn of await this.#office.at.arrived()) {
       this.#turns.push(turn);
@@ -166,7 +166,7 @@ class Walk {
     if (session) await this.#office.world.kernel.sessions.stop(session.owner, session.id);
   }
 
-  /** Its runner leaves, and another goes on with it. */
+  /** Releases a turn's runner; another one continues the turn. */
   async #release(): Promise<void> {
     const turn = this.#pick(this.#turns);
     if (!turn) return;
@@ -197,7 +197,7 @@ class Walk {
     this.#sessions.push({ id: await this.#office.at.spawn(idOf(lead)), owner: lead });
   }
 
-  /** For good; of an orchestrator, until somebody speaks to it. */
+  /** Ends a session for good; an orchestrator returns when somebody writes to it. */
   async #end(): Promise<void> {
     const session = this.#pick(this.#sessions);
     if (!session || this.#random() < 0.6) return;
@@ -236,7 +236,7 @@ class Walk {
     await turn.end("").catch(() => {});
   }
 
-  /** As often as its agent has read a letter, so its row must say. */
+  /** Compares each row with the number of times that its agent has read the message. */
   async check(isOver = false): Promise<Record<string, number>> {
     const fates: Record<string, number> = { delivered: 0, waiting: 0, failed: 0 };
     for (const { id, word } of this.#letters) {
@@ -252,25 +252,28 @@ class Walk {
     return fates;
   }
 
-  /** A turn may just have begun that was not looked at yet; what never comes is missed all the same. */
-  async #timesRead(word: string, isTold: boolean): Promise<number> {
+  /**
+   * Takes turns until a delivered message is read, because its turn may only just have started. A
+   * message that never arrives still fails the check.
+   */
+  async #timesRead(word: string, isDelivered: boolean): Promise<number> {
     const count = () => this.#read.split(word).length - 1;
-    for (let looks = 0; isTold && count() === 0 && looks < 50; looks++) await this.#take();
+    for (let looks = 0; isDelivered && count() === 0 && looks < 50; looks++) await this.#take();
     return count();
   }
 
-  /** Everybody is there again and reads until nothing is left. */
+  /** Wakes everybody and lets them read until nothing is left. */
   async drain(): Promise<void> {
     const { sessions } = this.#office.world.kernel;
     const threads = [...THREADS, ...this.#people.map(({ userId }) => `mail:${userId}`)];
     for (const { id, owner } of this.#sessions) {
       await sessions.wake(owner, id).catch(() => {});
-      // What was collected goes before what is said now.
+      // Collected prompts run before the new one.
       for (const thread of threads) await this.#office.say(owner, id, "anything?", thread);
       await this.#take();
     }
     await this.#workOff();
-    // What somebody took out of the queue is told when its agent is awake again.
+    // Messages whose prompt somebody withdrew are delivered when the agent is active again.
     for (const { id, owner } of this.#sessions) {
       await sessions.hibernate(owner, id);
       await sessions.wake(owner, id);

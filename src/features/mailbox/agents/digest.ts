@@ -1,6 +1,7 @@
 /**
- * The digest: one unread letter that names the sessions which are done since its person last read one.
- * Only for people who switched it on. It is written anew from the letters that tell of each session.
+ * The digest: one unread message that names the sessions completed since the person last read one.
+ * Only people who turned it on get it. Each update rebuilds its text from the messages about the
+ * sessions.
  */
 import type { SessionRow, Work } from "#engine/index.ts";
 import { listDoneSince } from "../inbox/inbox-queries.ts";
@@ -13,7 +14,7 @@ import { wantsDigest } from "./channels.ts";
 
 const NAMED = 50;
 
-/** With the inbox held, after the letter about this session was written. */
+/** Runs under the inbox lock, after the message about this session was written. */
 export async function addToDigest(
   work: Work,
   session: SessionRow & { owner_id: string },

@@ -1,7 +1,8 @@
 /**
- * Turns that somebody else's words began. Whoever is neither an agent's person nor one of that
- * person's sessions is a guest: what they ask may be looked at and answered, and nothing else may be
- * done in that turn, however the model reads it. Which turn that is follows from the server's rows.
+ * Guest turns: turns that another person's message started. A guest is neither the agent's owner
+ * nor one of the owner's sessions. In a guest turn the agent may look at states and reply, and do
+ * nothing else, however the model reads the message. The server's rows decide which turns are guest
+ * turns.
  */
 
 import type { Reader } from "#base/store/index.ts";
@@ -23,7 +24,7 @@ export function isGuestLetter({ from_owner_id, to_owner_id }: Owners): boolean {
   return from_owner_id !== to_owner_id;
 }
 
-/** One for all that one person's side writes. */
+/** One key for a person and all their agents. */
 export function guestOf(fromOwnerId: string | null): string {
   return fromOwnerId ?? ORG;
 }
@@ -32,17 +33,20 @@ export function guestThread(fromOwnerId: string | null): string {
   return `${GUEST_THREAD}${guestOf(fromOwnerId)}`;
 }
 
-/** Beside what is asked of a person in such a turn, so that they know whom their answer may reach. */
+/**
+ * Added to a question that the agent asks its owner in a guest turn, so that the owner knows whom
+ * the answer may reach.
+ */
 export const GUEST_ASKS =
   "It asks in answering somebody else's letter: what you say may be told to them.";
 
-/** Whose words began the turn; undefined: nobody's but its own side's. */
+/** Finds the guest whose message started the turn; undefined for a turn of the owner's side. */
 export async function findGuest(
   reader: Reader,
   { kind }: Pick<SessionRow, "kind">,
   { thread, prompt_id }: Pick<RunRow, "thread" | "prompt_id">,
 ): Promise<string | undefined> {
-  // Nobody else can be written to from outside.
+  // Only orchestrators accept messages from other people's side.
   if (!isOrchestrator({ kind })) return undefined;
   if (isGuestThread(thread)) return thread.slice(GUEST_THREAD.length);
   const letter = (await listByPrompt(reader, prompt_id)).find(isGuestLetter);
@@ -50,8 +54,8 @@ export async function findGuest(
 }
 
 /**
- * They show how things stand, and nothing of what was said, remembered or written in files: whoever
- * asks could have it told. A list, so that a new tool is not a guest's by itself.
+ * Tools that show states and no content of transcripts, memories or files, which a guest could have
+ * repeated to them. An allow list, so that a new tool is not open to guests by default.
  */
 const GUEST_TOOLS: ReadonlySet<string> = new Set([
   "ask_user_question",
@@ -77,7 +81,7 @@ export const judgeGuest: Judge = async (work, call) => {
   return isAllowed ? undefined : { verdict: "deny", reason: REASON };
 };
 
-/** An answer to who asked, or a letter to its own person. */
+/** True for a reply to the guest, and for a message to the agent's owner. */
 async function isForGuestOrOwner(
   reader: Reader,
   { session: { row }, input }: CallToJudge,
@@ -85,16 +89,16 @@ async function isForGuestOrOwner(
 ): Promise<boolean> {
   const { replyToId, ...mail } = input as Partial<NewLetter> & Record<string, string | undefined>;
   const { to = mail.toSessionId ?? mail.toUserId, toHandle } = mail;
-  // A handle is an agent's: neither its own person nor an answer, which needs no name.
+  // A handle names another agent: neither the owner nor a reply, which needs no name.
   if (toHandle !== undefined) return false;
   const asker = { orgId: row.org_id, ownerId: row.owner_id, session: row };
-  const meant = to === undefined ? undefined : await findMeant(reader, asker, to);
-  if (meant?.kind === "user" && meant.id === row.owner_id) return true;
+  const resolved = to === undefined ? undefined : await findMeant(reader, asker, to);
+  if (resolved?.kind === "user" && resolved.id === row.owner_id) return true;
   if (replyToId === undefined) return false;
   const letter = await findLetter(reader, replyToId);
   if (letter?.to_session_id !== row.id || guestOf(letter.from_owner_id) !== guest) return false;
   if (!isGuestLetter(letter)) return false;
-  if (meant === undefined) return true;
+  if (resolved === undefined) return true;
   const { from_session_id, from_user_id } = letter;
-  return "id" in meant && (meant.id === from_session_id || meant.id === from_user_id);
+  return "id" in resolved && (resolved.id === from_session_id || resolved.id === from_user_id);
 }

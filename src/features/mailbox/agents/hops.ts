@@ -1,11 +1,11 @@
 /**
- * How often letters have gone from one person's side to another's since a person wrote; pure. Agents
- * that answer each other's answers are cut off by it, also when each answer begins a new exchange.
+ * Counts hops between different owners since a person wrote; pure. The limit stops agents that
+ * answer each other's answers, even when each answer starts a new thread.
  */
 import { MAX_HOPS } from "../contract.ts";
 import type { LetterRow } from "../schema.ts";
 
-/** `causes`: the letters that called this one forth. */
+/** `causes`: messages that led to this one. */
 export function hopsOf(
   causes: readonly Pick<LetterRow, "hops">[],
   fromOwnerId: string | null,

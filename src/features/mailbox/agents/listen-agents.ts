@@ -1,4 +1,7 @@
-/** What the kernel tells that matters to letters for agents: who wakes, ends, begins to read. */
+/**
+ * Kernel events that concern messages to agents: sessions that wake or end, prompts that start or
+ * settle.
+ */
 
 import type { KernelEvent, Listener, PromptRow, Work } from "#engine/index.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
@@ -33,7 +36,7 @@ async function lifecycleChanged(
 ): Promise<void> {
   const { id, lifecycle, kind } = session.row;
   if (lifecycle === "active") announceAll(work, session);
-  // An orchestrator comes back, and has its letters then.
+  // An orchestrator comes back and gets its messages then.
   if (lifecycle === "terminated" && !isOrchestrator({ kind }))
     await failWaiting(work.tx, id, "recipient_ended", work.now);
 }
@@ -46,13 +49,15 @@ async function promptAdmitted(
     await release(work, session);
 }
 
-/** It tells of letters, or was put together from prompts of which some may. */
-function tellsLetters({ cause_key }: PromptRow): boolean {
+/**
+ * True for prompts that deliver messages, and for merged prompts, which may contain such a prompt.
+ */
+function mayDeliverMessages({ cause_key }: PromptRow): boolean {
   return cause_key !== null && (cause_key.startsWith("mail:") || cause_key.startsWith("merge:"));
 }
 
 async function promptStarted(work: Work, { prompt }: EventOf<"prompt_started">): Promise<void> {
-  if (!tellsLetters(prompt)) return;
+  if (!mayDeliverMessages(prompt)) return;
   if ((await markDelivered(work.tx, prompt.id, work.now)) > 0)
     hintOwners(work, await listByPrompt(work.tx, prompt.id));
 }
@@ -61,13 +66,13 @@ async function promptSettled(
   work: Work,
   { session, prompt }: EventOf<"prompt_settled">,
 ): Promise<void> {
-  if (!tellsLetters(prompt)) return;
+  if (!mayDeliverMessages(prompt)) return;
   if (prompt.started_at !== null) {
-    // There may be more than one prompt holds.
+    // One prompt may not hold all pending messages.
     if (session.row.lifecycle === "active") await announce(work, session, prompt.thread);
     return;
   }
-  // Nobody was told by a prompt that never began.
+  // A prompt that never started has delivered nothing.
   if (prompt.merged_into === null) await takeBack(work.tx, prompt.id);
   else await moveToPrompt(work.tx, prompt.id, prompt.merged_into);
 }

@@ -1,4 +1,4 @@
-/** Letters to and from agents on the real kernel, on both databases: who reaches whom, and when it is read. */
+/** Messages to and from agents on the real kernel, on both databases: permissions and delivery. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await made?.drop();
     });
 
-    /** A person whose orchestrator is at work and leads two children, whose turns have begun. */
+    /** A person with a busy orchestrator and two children whose turns have started. */
     async function crew(name: string) {
       const who = await office.person(name);
       const lead = idOf(who);
@@ -78,9 +78,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         to_thread: "main",
       });
       await turnB.end("so far");
-      const told = await office.at.turnOf(b);
-      expect(told.assignment.author).toMatchObject({ kind: "system", name: "Muster" });
-      expect(told.assignment.content).toBe(
+      const received = await office.at.turnOf(b);
+      expect(received.assignment.author).toMatchObject({ kind: "system", name: "Muster" });
+      expect(received.assignment.content).toBe(
         [
           "[mailbox] 1 letter for you.",
           "",
@@ -93,13 +93,13 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         ].join("\n"),
       );
       expect(await office.letter(letterId)).toMatchObject({ fate: "delivered" });
-      expect((await check(told)).letters).toEqual([]);
-      const answer = await send(told, { replyToId: letterId, content: "Thanks" });
+      expect((await check(received)).letters).toEqual([]);
+      const answer = await send(received, { replyToId: letterId, content: "Thanks" });
       expect(await office.letter(answer.letterId)).toMatchObject({
         thread_id: letterId,
         to_session_id: a,
       });
-      const up = await send(told, { to: "orchestrator", content: "All well" });
+      const up = await send(received, { to: "orchestrator", content: "All well" });
       expect(await office.letter(up.letterId)).toMatchObject({ to_session_id: lead });
     });
 
@@ -122,12 +122,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           content: "for you",
         });
       }
-      // The message to a child stays what it was, and stays its parent's.
-      const told = await boss.tool("send_message", { sessionId: a, message: "go on" });
-      expect(told).toMatchObject({ error: null, output: { sessionId: a } });
+      // A parent's message to its child still works under the shared name.
+      const toChild = await boss.tool("send_message", { sessionId: a, message: "go on" });
+      expect(toChild).toMatchObject({ error: null, output: { sessionId: a } });
       const beside = await turnB.tool("send_message", { sessionId: a, message: "go on" });
       expect(beside.error).toMatch(/does not fit send_message/);
-      // What is wrong with mail is told of mail.
+      // Errors in mail input name the fields of mail.
       expect((await turnA.tool("send_message", { to: b, content: " " })).error).toMatch(/content/);
       await alone.end("ok");
     });
@@ -139,7 +139,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await office.letter(letterId)).toMatchObject({ to_name: "Una" });
       const own = await send(turnA, { to: "Ottilie Frey", content: "done" });
       expect(await office.letter(own.letterId)).toMatchObject({ to_user_id: who.userId });
-      // A child writes to its own person only, and learns of nobody else.
+      // A child writes only to its owner, and cannot find out who else exists.
       expect(await refused(turnA, { to: "Una", content: "hello" })).toBe("recipient_not_found");
       await office.person("Una");
       expect(await refused(boss, { to: "Una", content: "hello" })).toBe("recipient_ambiguous");
@@ -161,10 +161,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
       await send(turnA, { to: b, content: "three" });
       await turnB.end("so far");
-      const told = await office.at.turnOf(b);
-      expect(told.assignment.content).toContain("> three");
-      expect(told.assignment.content).not.toContain("> one");
-      const whole = await told.tool("mailbox_check", { letterId: first.letterId });
+      const received = await office.at.turnOf(b);
+      expect(received.assignment.content).toContain("> three");
+      expect(received.assignment.content).not.toContain("> one");
+      const whole = await received.tool("mailbox_check", { letterId: first.letterId });
       expect((whole.output as { letter: string }).letter).toContain("> one");
       const sent = await turnA.tool("check_messages", { letterId: first.letterId });
       expect(sent.output).toMatchObject({ fate: "delivered" });
@@ -282,14 +282,14 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await office.prompt((await office.letter(letter.id)).prompt_id ?? "")).state).toBe(
         "collecting",
       );
-      // A followup flushes what was collected: both become one prompt.
+      // A follow-up flushes the collected prompts: both become one prompt.
       await office.say(who, lead, "and now");
       const { prompt_id } = await office.letter(letter.id);
       expect(await office.prompt(prompt_id ?? "")).toMatchObject({
         state: "queued",
         cause_key: expect.stringMatching(/^merge:/),
       });
-      // What joins now must not take the place of what was typed.
+      // A later message must not replace the text that was typed.
       const late = await office.send(who, { to: "orchestrator", content: "late" });
       expect((await office.letter(late.id)).prompt_id).not.toBe(prompt_id);
       expect((await check(turn)).letters.join()).not.toContain("written");
@@ -325,7 +325,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const answered = await office.at.turnOf(a);
       expect(answered.assignment.content).toContain("> 8080");
       expect(answered.assignment.content).toContain(`answers ${question.letterId}`);
-      // Not an answer to a question: it waits, and is told when somebody else wakes it.
+      // Not an answer to a question: the message waits until something else wakes the session.
       await woken.end("done");
       await office.sleep(who, b);
       await send(answered, { to: b, content: "thanks" });
@@ -350,7 +350,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await send(turnA, { to: "orchestrator", content: "more" });
       const second = await office.at.turnOf(lead);
       expect(second.assignment.content).toContain("> more");
-      // The wait is over: what becomes of a child it did not name is told.
+      // The wait is over: the end of a child that the wait did not name is delivered.
       await second.end("");
       expect((await office.at.row(lead))?.awaiting).toBe(0);
     });
@@ -396,7 +396,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         fate_reason: "recipient_ended",
       });
       expect(await refused(boss, { to: b, content: "?" })).toBe("recipient_ended");
-      // An orchestrator comes back, and has its letters then.
+      // An orchestrator comes back and gets its messages then.
       await boss.end("");
       await office.world.kernel.sessions.terminate(who, lead);
       const letter = await office.send(who, { to: "orchestrator", content: "are you there?" });
@@ -418,9 +418,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await office.letter(letterId)).toMatchObject({ fate: "waiting", prompt_id: null });
       await send(turnA, { to: b, content: "next" });
       await turnB.end("");
-      const told = await office.at.turnOf(b);
-      expect(told.assignment.content).toContain("> taken");
-      expect(told.assignment.content).toContain("> next");
+      const received = await office.at.turnOf(b);
+      expect(received.assignment.content).toContain("> taken");
+      expect(received.assignment.content).toContain("> next");
     });
 
     it("is not told what its person has marked as read", async () => {
@@ -468,10 +468,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const ids: string[] = [];
       for (let n = 0; n < 4; n++) ids.push((await send(turnA, { to: b, content: long })).letterId);
       await turnB.end("");
-      const told = await office.at.turnOf(b);
-      expect(told.assignment.content.length).toBeLessThan(52_000);
-      expect(told.assignment.content).toContain(`mailbox_check with letterId ${ids[0]} shows it`);
-      const { output } = await told.tool("mailbox_check", { letterId: ids[0] });
+      const received = await office.at.turnOf(b);
+      expect(received.assignment.content.length).toBeLessThan(52_000);
+      expect(received.assignment.content).toContain(
+        `mailbox_check with letterId ${ids[0]} shows it`,
+      );
+      const { output } = await received.tool("mailbox_check", { letterId: ids[0] });
       expect((output as { letter: string }).letter).toContain("end");
     });
 
@@ -520,7 +522,7 @@ describe.skipIf(!postgresUrl)("with a server", () => {
   story("letters of agents, on PostgreSQL", createTestDatabase);
 });
 
-/** What waits is rows: another kernel goes on with it. */
+/** Pending messages are rows: another kernel continues with them. */
 function restart(title: string, database: () => Promise<TestDatabase>): void {
   describe(title, () => {
     it.each(["letter", "task"])(

@@ -1,4 +1,4 @@
-/** An inbox at a glance: what is unread first, then what was read last, as many as asked for. */
+/** Short view of an inbox: unread messages first, then the latest read ones, up to a limit. */
 import { command, type Engine, type Person, type Principal, requireMay } from "#engine/index.ts";
 import { requireUser } from "#features/policy/index.ts";
 import type { Letter } from "../contract.ts";
@@ -7,18 +7,18 @@ import { readBox } from "../inbox/inbox.ts";
 import { readUnread } from "../queries.ts";
 
 export interface Lately {
-  /** Of all that is in the inbox. */
+  /** Unread messages in the whole inbox. */
   unread: number;
   letters: Letter[];
 }
 
-/** Nothing is read by it, unless that is asked for. */
+/** Marks messages as read only on request. */
 export async function readLately(
   engine: Engine,
   principal: Principal,
-  wish: { limit: number; unreadOnly?: boolean | undefined; markRead?: boolean | undefined },
+  options: { limit: number; unreadOnly?: boolean | undefined; markRead?: boolean | undefined },
 ): Promise<Lately> {
-  const { limit, unreadOnly = false, markRead = false } = wish;
+  const { limit, unreadOnly = false, markRead = false } = options;
   requireMay(principal, markRead ? "mail.write" : "mail.read");
   const { orgId, userId } = requireUser(principal);
   const person: Person = { orgId, userId };

@@ -1,4 +1,4 @@
-/** What sessions do, in the inbox of their owner; on the real kernel and both databases. */
+/** Messages about sessions in the inbox of their owner; on the real kernel and both databases. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { command } from "#engine/index.ts";
 import { purgeEnded } from "#engine/sessions/index.ts";
@@ -68,7 +68,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(more).toEqual([]);
       expect(second?.id).toBe(first?.id);
       expect(second?.content.length).toBeLessThan(700);
-      // What its person put away stays as it is.
+      // An archived message stays unchanged.
       await at.world.call(owner, "PATCH", `/api/me/inbox/${first?.id}`, { archived: true });
       await end(id, "once more", "There are 8.");
       expect(await about(id, "box=all")).toHaveLength(2);
@@ -122,9 +122,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     it("offers a digest of nothing else", async () => {
-      const wish = { messageType: "escalation", eventType: "session.failed", digest: true };
+      const change = { messageType: "escalation", eventType: "session.failed", digest: true };
       await expect(
-        at.world.call(owner, "PUT", "/api/me/notification-preferences", wish),
+        at.world.call(owner, "PUT", "/api/me/notification-preferences", change),
       ).rejects.toMatchObject({ code: "digest_not_offered" });
     });
 
@@ -134,7 +134,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const turn = await at.prompt(id, "one");
       await at.say(id, "two");
       await at.settle(turn, { outcome: "completed", result: "first" });
-      // Something is still to be done.
+      // The session still has work to do.
       expect(await about(id)).toEqual([]);
       const error = { code: "model_unavailable", message: "The model did not answer." };
       const second = await at.turnOf(id);
@@ -167,7 +167,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { childId, turn } = await at.family();
       await at.settle(turn, { outcome: "failed", error });
       expect(await about(childId)).toHaveLength(1);
-      // Its parent speaks to it, and it goes well.
+      // The parent prompts the child, and the turn succeeds.
       const again = await at.prompt(childId, "again");
       await at.settle(again, { outcome: "completed", result: "fine" });
       expect(await about(childId)).toEqual([]);

@@ -1,7 +1,8 @@
 /**
- * Letters to the owners of sessions: a question, something to be allowed, a failure, an end. Each
- * session has at most one letter about how it stands; newer news takes the place of older. Only what
- * asks for something is unread. "Done" comes read, and is collected in a digest for those who want it.
+ * Messages to the owners of sessions: a question, an approval, a failure, a completion. Each
+ * session has at most one message about its state, which newer information replaces. Only messages
+ * that need action are unread. A completion arrives already read, and the digest collects it for
+ * those who want it.
  */
 import { quotesAny } from "#base/text/quoted-text.ts";
 import { type GateDecision, gateWords } from "#engine/gates/index.ts";
@@ -25,23 +26,23 @@ import { findGuest, GUEST_ASKS } from "./guest.ts";
 
 const MAX_SAID_CHARS = 600;
 
-/** A session that belongs to somebody, who hears of it. */
-type Owned = SessionRow & { owner_id: string };
+/** Session with an owner, who is notified. */
+type OwnedSession = SessionRow & { owner_id: string };
 
 const gateCause = (gateId: string) => `gate:${gateId}`;
 const standingCause = (sessionId: string) => `standing:${sessionId}`;
 
-interface News {
+interface StateMessage {
   type: LetterType;
   event: LetterEvent;
   content: string;
 }
 
-export function tellGateOpened(work: Work, session: Owned, gate: GateRow): void {
+export function tellGateOpened(work: Work, session: OwnedSession, gate: GateRow): void {
   const isQuestion = gate.kind === "question";
   withInbox(work, personOf(session), async () => {
     const guest = await findGuest(work.tx, session, gate);
-    const parts = [headOf(session), ...(guest === undefined ? [] : [GUEST_ASKS]), gateWords(gate)];
+    const parts = [titleOf(session), ...(guest === undefined ? [] : [GUEST_ASKS]), gateWords(gate)];
     await write(
       work,
       session,
@@ -55,8 +56,8 @@ export function tellGateOpened(work: Work, session: Owned, gate: GateRow): void 
   });
 }
 
-/** There is nothing left to answer: the letter says how it was decided, and is read. */
-export function tellGateClosed(work: Work, session: Owned, gate: GateRow): void {
+/** Stores the decision in the message and marks it as read, since nothing is left to answer. */
+export function tellGateClosed(work: Work, session: OwnedSession, gate: GateRow): void {
   withInbox(work, personOf(session), async () => {
     const row = await findByCause(work.tx, gateCause(gate.id));
     if (row) await saveDecision(work.tx, { id: row.id, decision: decisionOf(gate) });
@@ -73,34 +74,33 @@ function decisionOf({ state, decision }: GateRow): LetterDecision {
   return allowed ? "allowed" : "denied";
 }
 
-/** Whoever speaks to a session knows how it stands with it. */
-export async function ownerSpoke(work: Work, session: Owned): Promise<void> {
+/** Marks the state message as read: an owner who prompts the session knows its state. */
+export async function ownerSpoke(work: Work, session: OwnedSession): Promise<void> {
   const causeKey = standingCause(session.id);
   const last = await findByCause(work.tx, causeKey);
-  // Mostly there is none, and then the inbox is left alone.
+  // Usually there is none, and the inbox lock is not needed.
   if (last?.read_at === null)
     withInbox(work, personOf(session), () => readByCause(work, session, causeKey));
 }
 
-/** A failure that was made good, or whose session was put away, asks for nothing any more. */
-export async function settleFailure(work: Work, session: Owned): Promise<void> {
+/** Marks a failure as read after a later turn succeeded or the session was archived or ended. */
+export async function settleFailure(work: Work, session: OwnedSession): Promise<void> {
   const causeKey = standingCause(session.id);
   const last = await findByCause(work.tx, causeKey);
   if (last?.event_type === "session.failed" && last.read_at === null)
     withInbox(work, personOf(session), () => readByCause(work, session, causeKey));
 }
 
-/** More than a session has unread news; older ones have long been read. */
+/** More messages than a session can have unread; older ones were read long ago. */
 const MAX_NEWS = 500;
 
-/** Takes words that were removed from a session out of what the platform wrote about it. */
 const LETTER_IDS = /\bltr_[0-9a-z]+/g;
-/** A call writes one letter; what was read in another call may name a few more. */
+/** A call writes one message; text read in another call may name a few more. */
 const MAX_SENT = 50;
 
 /**
- * Blanks the letters that a session's agent wrote by a call whose words were removed: the call's
- * result names the letter, and the letter says what the call was given.
+ * Blanks messages that the session's agent wrote by a call whose content was redacted: the result
+ * of the call names the message, and the message repeats the input.
  */
 export async function redactSent(
   work: Work,
@@ -115,6 +115,7 @@ export async function redactSent(
   }
 }
 
+/** Removes redacted words of a session from the messages that the platform wrote about it. */
 export async function redactNews(
   work: Work,
   { id, title }: SessionRow,
@@ -125,49 +126,57 @@ export async function redactNews(
       await saveContent(work.tx, letter.id, `${title ?? id}\n\n[removed]`);
 }
 
-/** Asks for nothing: the letter comes read, in the place of the one before. */
-export function tellCompleted(work: Work, session: Owned, said: string, thread: string): void {
-  const content = withSaid(`${headOf(session)} is done.`, said);
-  const news: News = { type: "notification", event: "session.completed", content };
+/**
+ * Writes a completion, which needs no action: the message is already read and replaces the previous
+ * one.
+ */
+export function tellCompleted(
+  work: Work,
+  session: OwnedSession,
+  body: string,
+  thread: string,
+): void {
+  const content = withBody(`${titleOf(session)} is done.`, body);
+  const message: StateMessage = { type: "notification", event: "session.completed", content };
   const causeKey = standingCause(session.id);
   const person = personOf(session);
   withInbox(work, person, async () => {
     const last = await findByCause(work.tx, causeKey);
     const isReplaced = last && last.archived_at === null && mayReplace(last);
     if (isReplaced) {
-      await replace(work, last, { thread, contextRef: null }, news);
+      await replace(work, last, { thread, contextRef: null }, message);
       const read = { ...last, surfaced_at: work.now, read_at: work.now, snoozed_until: null };
       await keep(work, person, last, read);
     } else {
       if (last) await forgetCause(work.tx, last.id);
-      await write(work, session, news, { causeKey, contextRef: null, thread, isRead: true });
+      await write(work, session, message, { causeKey, contextRef: null, thread, isRead: true });
     }
     await addToDigest(work, session);
   });
 }
 
-/** A failure that its person has seen stays in the inbox as it is. */
+/** A failure that the owner has read stays in the inbox unchanged. */
 function mayReplace({ event_type, read_at }: LetterRow): boolean {
   return event_type === "session.completed" || read_at === null;
 }
 
-/** `promptId`: the prompt that can be sent again; null: there is none. */
+/** `promptId`: prompt that can be retried; null if there is none. */
 export function tellFailed(
   work: Work,
-  session: Owned,
+  session: OwnedSession,
   why: string,
   { thread, promptId }: { thread: string; promptId: string | null },
 ): void {
-  const content = withSaid(`${headOf(session)} failed.`, why);
-  const news: News = { type: "escalation", event: "session.failed", content };
+  const content = withBody(`${titleOf(session)} failed.`, why);
+  const message: StateMessage = { type: "escalation", event: "session.failed", content };
   const causeKey = standingCause(session.id);
   const contextRef = promptId === null ? null : `prompt:${promptId}`;
   withInbox(work, personOf(session), async () => {
     const last = await findByCause(work.tx, causeKey);
-    if (last && isCounted(last)) return replace(work, last, { thread, contextRef }, news);
-    // What was read stays as it is, and no longer stands in for this session.
+    if (last && isCounted(last)) return replace(work, last, { thread, contextRef }, message);
+    // The read message stays unchanged and gives up its cause key.
     if (last) await forgetCause(work.tx, last.id);
-    await write(work, session, news, { causeKey, contextRef, thread });
+    await write(work, session, message, { causeKey, contextRef, thread });
   });
 }
 
@@ -175,29 +184,29 @@ async function replace(
   work: Work,
   last: LetterRow,
   { thread, contextRef }: { thread: string; contextRef: string | null },
-  news: News,
+  message: StateMessage,
 ): Promise<void> {
   const row: LetterRow = {
     ...last,
-    message_type: news.type,
-    event_type: news.event,
-    // An answer is read where this happened, which may be another conversation than before.
+    message_type: message.type,
+    event_type: message.event,
+    // A reply goes to the thread of this event, which may differ from the previous one.
     from_thread: thread,
     context_ref: contextRef,
-    content: news.content,
+    content: message.content,
     surfaced_at: work.now,
     created_at: work.now,
   };
   await saveNews(work.tx, row);
-  // The same again is in the inbox, and disturbs nobody elsewhere.
+  // A repeat of the same event updates the inbox and sends nothing to other channels.
   if (row.event_type !== last.event_type) await post(work, row);
   if (row.to_user_id !== null) hintLetter(work, row.to_user_id, row.id);
 }
 
 async function write(
   work: Work,
-  session: Owned,
-  { type, event, content }: News,
+  session: OwnedSession,
+  { type, event, content }: StateMessage,
   about: { causeKey: string; contextRef: string | null; thread: string; isRead?: boolean },
 ): Promise<void> {
   const { causeKey, contextRef, thread, isRead = false } = about;
@@ -215,25 +224,25 @@ async function write(
   });
 }
 
-/** What is settled does not come back either, if it was put off. */
-async function readByCause(work: Work, session: Owned, causeKey: string): Promise<void> {
+/** Marks a message as read, and clears its snooze so that it does not return. */
+async function readByCause(work: Work, session: OwnedSession, causeKey: string): Promise<void> {
   const row = await findByCause(work.tx, causeKey);
   if (!row || (row.read_at !== null && row.snoozed_until === null)) return;
   const read = { ...row, read_at: row.read_at ?? work.now, snoozed_until: null };
   await keep(work, personOf(session), row, read);
 }
 
-function personOf({ org_id: orgId, owner_id: userId }: Owned) {
+function personOf({ org_id: orgId, owner_id: userId }: OwnedSession) {
   return { orgId, userId };
 }
 
-function headOf({ title, id }: SessionRow): string {
+function titleOf({ title, id }: SessionRow): string {
   return title ?? id;
 }
 
-/** The end of what was said: that is where its result is. */
-function withSaid(head: string, said: string): string {
-  const text = said.trim();
+/** Appends the end of the text, where the result usually is. */
+function withBody(head: string, body: string): string {
+  const text = body.trim();
   if (text === "") return head;
   const isCut = text.length > MAX_SAID_CHARS;
   return `${head}\n\n${isCut ? `…${text.slice(-MAX_SAID_CHARS).toWellFormed()}` : text}`;

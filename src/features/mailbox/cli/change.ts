@@ -49,7 +49,7 @@ export function addInboxChangeCommands(group: Command, host: CliHost): void {
     .argument("<when>", "30m, 2h, 3d or 1w from now, an instant such as 2026-03-01T09:00, or now")
     .action((id: string, when: string, _options: object, command: Command) =>
       perform(host, command, (invocation) => {
-        const snoozedUntil = when === "now" ? null : comesBack(when, Date.now());
+        const snoozedUntil = when === "now" ? null : snoozeEnd(when, Date.now());
         const done = snoozedUntil === null ? "is back" : `comes back ${snoozedUntil}`;
         return change(invocation, [id], { snoozedUntil }, done);
       }),
@@ -94,7 +94,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 7 * 24 * 60 * 60_000,
 };
 
-function comesBack(text: string, now: number): string {
+function snoozeEnd(text: string, now: number): string {
   const span = /^(\d{1,4})([mhdw])$/.exec(text);
   if (span) {
     const at = now + Number(span[1]) * (UNITS_MS[span[2] ?? ""] ?? 0);

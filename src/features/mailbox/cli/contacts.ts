@@ -1,4 +1,7 @@
-/** `muster inbox contacts`: who may write to your orchestrator when it takes mail from a list. */
+/**
+ * `muster inbox contacts`: people who may write to your orchestrator when it accepts mail from a
+ * list.
+ */
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import type { Identity } from "#features/orchestrators/contract.ts";
@@ -63,7 +66,7 @@ async function change(
   return DONE;
 }
 
-/** A list says nothing while another rule counts, so that is said beside it. */
+/** Prints the contacts, and a note if the current rule ignores the list. */
 async function show(invocation: Invocation, contacts: Contacts): Promise<void> {
   if (invocation.json) return invocation.print(contacts, []);
   const { items } = contacts;
@@ -79,7 +82,7 @@ async function show(invocation: Invocation, contacts: Contacts): Promise<void> {
   if (rule !== "list") invocation.note(`The list does not count now: ${ruleWords(rule)}`);
 }
 
-/** What to do about an empty list. */
+/** Next step for an empty list. */
 export const FILL_LIST = "Put somebody on the list with: muster inbox contacts add NAME";
 
 function ruleWords(rule: Identity["acceptsAgentMail"]): string {
@@ -98,8 +101,8 @@ function pickMember(members: readonly Member[], given: string): Member {
     ({ email }) => email?.toLowerCase() === wanted,
     ({ name }) => name.toLowerCase() === wanted,
   ];
-  for (const isMeant of kinds) {
-    const found = members.filter(isMeant);
+  for (const matches of kinds) {
+    const found = members.filter(matches);
     if (found.length === 1) return found[0] as Member;
     if (found.length > 1) {
       const which = found.map(({ name, userId }) => `${name} (${userId})`).join(", ");

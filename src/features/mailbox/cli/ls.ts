@@ -1,4 +1,4 @@
-/** `muster inbox ls` and `count`: what there is, and how much of it is unread. */
+/** `muster inbox ls` and `count`: lists messages and counts the unread ones. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   LETTER_BOXES,

@@ -1,4 +1,4 @@
-/** `muster inbox show`: the exchange that a letter belongs to. */
+/** `muster inbox show`: the thread of a message. */
 import type { Command } from "commander";
 import { describeDecision } from "#features/approvals/cli/index.ts";
 import type { Approval } from "#features/approvals/contract.ts";
@@ -38,7 +38,7 @@ export function addInboxShowCommand(group: Command, host: CliHost): void {
     );
 }
 
-/** One answers what one was sent; what asks for a decision is decided, and not twice. */
+/** Next step for the reader: reply to the last message, or decide its pending approval. */
 async function nextLines(api: Api, items: readonly Letter[]): Promise<string[]> {
   const { user } = await api.again.me.get();
   const last = items.findLast(({ to }) => to.kind === "user" && to.id === user.id);
@@ -59,7 +59,7 @@ async function approvalOf(api: Api, { contextRef }: Letter): Promise<Approval | 
   try {
     return (await api.again.approvals.get({ id })).approval;
   } catch (error) {
-    // It is gone, or the key is not good for it: what was written can be shown all the same.
+    // The approval is gone, or the key may not read it; the thread can still be shown.
     if (error instanceof ServerRefusal) return;
     throw error;
   }
@@ -71,7 +71,7 @@ function linesOf(letter: Letter, style: Style, columns: number): string[] {
   return [
     style.bold(safeLine(head)),
     style.dim(safeLine(`${id}  ${messageType}${aboutOf(letter)}${fateOf(letter)}`)),
-    // What somebody wrote stands in a frame: the lines below it say what to do, and are ours.
+    // The frame separates the sender's text from our own lines below it.
     ...frameText(content.replaceAll("\r\n", "\n"), columns),
     "",
   ];

@@ -70,7 +70,7 @@ export function addInboxWriteCommands(group: Command, host: CliHost): void {
     );
 }
 
-/** A session may be named here as everywhere; all else is for the server to find, and to refuse. */
+/** Resolves a session by any of its names; the server resolves or refuses everything else. */
 async function recipientOf(invocation: Invocation, to: string): Promise<string> {
   if (to.startsWith("@") || to.startsWith("usr_")) return to;
   try {

@@ -1,6 +1,6 @@
 /**
- * What people do with their letters: read, put away, have them come back later. The inbox is held, so
- * that what it counts is what the rows say.
+ * Changes of people to their messages: read, archive, snooze. The inbox is locked, so that its
+ * count matches the rows.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import {
@@ -36,7 +36,7 @@ export async function changeLetter(
   return after;
 }
 
-/** With the inbox held. */
+/** Saves a changed message; the caller holds the inbox lock. */
 export async function keep(
   work: Work,
   person: Person,
@@ -52,7 +52,7 @@ export async function keep(
   hintLetter(work, person.userId, after.id);
 }
 
-/** How it stands after a change; pure. */
+/** State of a message after a change; pure. */
 export function changed(row: LetterRow, change: LetterChange, now: number): LetterRow {
   const { archived, snoozedUntil, read } = change;
   if (archived === true && snoozedUntil != null) throw NOT_BOTH();
@@ -66,7 +66,7 @@ export function changed(row: LetterRow, change: LetterChange, now: number): Lett
   return next;
 }
 
-/** What is put away was seen. */
+/** An archived message counts as read. */
 function archive(row: LetterRow, now: number): LetterRow {
   const { read_at, archived_at } = row;
   return { ...row, read_at: read_at ?? now, archived_at: archived_at ?? now, snoozed_until: null };
@@ -82,7 +82,7 @@ function snooze(row: LetterRow, until: number, now: number): LetterRow {
   return { ...row, snoozed_until: until, archived_at: null };
 }
 
-/** It comes back as if it were new. */
+/** Returns a snoozed message to the inbox as if it were new. */
 export function surface(row: LetterRow, now: number): LetterRow {
   if (row.snoozed_until === null) return row;
   return { ...row, snoozed_until: null, read_at: null, surfaced_at: now };
@@ -95,7 +95,7 @@ const NOT_BOTH = () =>
     "A letter is put away, or comes back later, not both. Send one of archived and snoozedUntil.",
   );
 
-/** Those that are unread in the inbox; the others stay as they are. */
+/** Marks messages that are unread in the inbox as read; others stay unchanged. */
 export async function readThese(
   work: Work,
   person: Person,
@@ -109,13 +109,16 @@ export async function readThese(
   return count;
 }
 
-/** All that is there now, or of some types: in batches, each by itself, because there may be many. */
+/**
+ * Marks all present messages, or those of some types, as read. There may be many, so each batch is
+ * its own command.
+ */
 export async function readAll(
   engine: Engine,
   person: Person,
   types?: readonly LetterType[],
 ): Promise<number> {
-  /** What comes meanwhile is new. */
+  /** Messages that arrive after the first batch stay unread. */
   let until: number | undefined;
   let count = 0;
   let after: { at: number; id: string } | undefined;

@@ -1,4 +1,4 @@
-/** Whose agents may write to a person's orchestrator, when it accepts mail from a list. */
+/** People whose agents may write to a person's orchestrator when it accepts mail from a list. */
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { command, type Engine, type Person } from "#engine/index.ts";
@@ -13,7 +13,7 @@ export function readContacts({ store }: Engine, person: Person): Promise<Contact
   return store.read((reader) => contactsOf(reader, person));
 }
 
-/** Those who have left are not shown, and cannot write. */
+/** Members who left are hidden, and cannot write. */
 async function contactsOf(reader: Reader, person: Person): Promise<Contacts> {
   const ids = new Set(await listContactIds(reader, person));
   if (ids.size === 0) return { items: [] };

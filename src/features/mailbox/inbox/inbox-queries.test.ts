@@ -1,4 +1,4 @@
-/** No list of an inbox looks at more than it shows: what is asked for is found by an index. */
+/** Every list of an inbox is served by an index and reads no more rows than it shows. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Reader } from "#base/store/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** How SQLite would go about it. */
+/** SQLite's query plan. */
 function planOf(ask: (reader: Reader) => Promise<unknown>): Promise<string> {
   return world.kernel.engine.store.read(async (reader) => {
     let plan = "";

@@ -1,10 +1,10 @@
-/** SQL on letters as people look at them: boxes, threads, and what is unread. */
+/** SQL on messages as people see them: folders, threads and unread messages. */
 import { builder, type Reader, type Tx } from "#base/store/index.ts";
 import type { Person } from "#engine/index.ts";
 import type { LetterBox, LetterType } from "../contract.ts";
 import type { LetterRow, MailboxTables } from "../schema.ts";
 
-interface Place {
+interface PagePosition {
   at: number;
   id: string;
 }
@@ -20,10 +20,10 @@ export interface LetterFilter {
 }
 
 type Instant = "surfaced_at" | "snoozed_until" | "archived_at" | "created_at";
-/** By what a box is in order; each has an index that begins with whose it is. */
+/** Sort key per folder; each has an index that starts with the owner. */
 const ORDER: Readonly<Record<LetterBox, { by: Instant; way: "asc" | "desc" }>> = {
   inbox: { by: "surfaced_at", way: "desc" },
-  // What comes back next is first.
+  // The message that returns next comes first.
   snoozed: { by: "snoozed_until", way: "asc" },
   archived: { by: "archived_at", way: "desc" },
   sent: { by: "created_at", way: "desc" },
@@ -32,7 +32,7 @@ const ORDER: Readonly<Record<LetterBox, { by: Instant; way: "asc" | "desc" }>> =
 
 export function placeIn(box: LetterBox) {
   const { by } = ORDER[box];
-  return (row: LetterRow): Place => ({ at: row[by] ?? 0, id: row.id });
+  return (row: LetterRow): PagePosition => ({ at: row[by] ?? 0, id: row.id });
 }
 
 export function listLetters(
@@ -40,7 +40,7 @@ export function listLetters(
   { orgId, userId }: Person,
   box: LetterBox,
   filter: LetterFilter,
-  { after, limit }: { after: Place | undefined; limit: number },
+  { after, limit }: { after: PagePosition | undefined; limit: number },
 ): Promise<LetterRow[]> {
   const { by, way } = ORDER[box];
   const mine = box === "sent" ? "from_user_id" : "to_user_id";
@@ -57,7 +57,7 @@ export function listLetters(
   for (const [column, value] of equalsOf(filter)) query = query.where(column, "=", value);
   if (after) {
     const beyond = way === "desc" ? "<" : ">";
-    // The first condition alone begins the search where the page before ended.
+    // This condition alone lets the index scan start at the end of the previous page.
     query = query
       .where(by, `${beyond}=`, after.at)
       .where((eb) => eb.or([eb(by, beyond, after.at), eb("id", beyond, after.id)]));
@@ -80,7 +80,7 @@ function equalsOf(filter: LetterFilter): [Equal, string][] {
   return wanted.filter((one): one is [Equal, string] => one[1] !== undefined);
 }
 
-/** Letters to a person about sessions that are done, newest first, since an instant. */
+/** Lists messages to a person about sessions completed since an instant, newest first. */
 export function listDoneSince(
   reader: Reader,
   { orgId, userId }: Person,
@@ -102,12 +102,12 @@ export function listDoneSince(
   );
 }
 
-/** What of an exchange is between this person or their agents and anybody, oldest first. */
+/** Lists the messages of a thread that this person's side sent or received, oldest first. */
 export function listThread(
   reader: Reader,
   { orgId, userId }: Person,
   threadId: string,
-  { after, limit }: { after: Place | undefined; limit: number },
+  { after, limit }: { after: PagePosition | undefined; limit: number },
 ): Promise<LetterRow[]> {
   let query = builder<MailboxTables>(reader.dialect)
     .selectFrom("letters")
@@ -122,7 +122,7 @@ export function listThread(
   return reader.query<LetterRow>(query.orderBy("created_at").orderBy("id").limit(limit).compile());
 }
 
-/** Unread in the inbox, oldest first, up to an instant. */
+/** Lists messages unread in the inbox up to an instant, oldest first. */
 export function listUnread(
   reader: Reader,
   { orgId, userId }: Person,
@@ -134,7 +134,7 @@ export function listUnread(
   }: {
     types: readonly LetterType[] | undefined;
     until: number;
-    after: Place | undefined;
+    after: PagePosition | undefined;
     limit: number;
   },
 ): Promise<Pick<LetterRow, "id" | "surfaced_at">[]> {
@@ -155,7 +155,7 @@ export function listUnread(
   return reader.query(query.orderBy("surfaced_at").orderBy("id").limit(limit).compile());
 }
 
-/** Of those that are unread in the inbox; how many that were. */
+/** Marks those of `ids` that are unread in the inbox as read, and returns their number. */
 export function markRead(
   tx: Tx,
   { orgId, userId }: Person,

@@ -1,4 +1,4 @@
-/** A person's inbox over HTTP, by both of its names: everybody has their own, and nobody else's. */
+/** Routes of a person's inbox, under both of its names. Everybody reaches only their own. */
 import {
   command,
   type Person,
@@ -26,7 +26,7 @@ export function personOf(principal: Principal, action: "mail.read" | "mail.write
 
 type InboxApi = typeof inboxApi | typeof notificationsApi;
 
-/** Fixed segments of a path come before its parameters. */
+/** Paths with fixed segments come before paths with parameters. */
 function readingRoutes(api: InboxApi): Route[] {
   return [
     serve(api.list, ({ engine, principal, query }) =>
@@ -89,7 +89,7 @@ const settingRoutes: readonly Route[] = [
     readContacts(engine, personOf(principal, "mail.read")),
   ),
   serve(mailboxApi.setContacts, async ({ engine, principal, body }) => {
-    // As who may write to it at all: whoever is on the list begins turns of its agent.
+    // The same permission as for the mail rule: people on the list can start turns of the agent.
     requireMay(principal, "session.manage");
     return changeContacts(engine, personOf(principal, "mail.write"), body.userIds);
   }),

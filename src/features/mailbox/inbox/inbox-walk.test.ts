@@ -1,7 +1,7 @@
 /**
- * A random walk over all that can be done to letters of several people. After every step the count of
- * each inbox is what its rows say, every letter lies in exactly one box, and nobody sees another's.
- * To live one again, give its seed.
+ * Random walk over everything that several people can do with messages. After every step each inbox
+ * count matches its rows, every message is in exactly one folder, and nobody sees another person's
+ * messages. A seed reproduces a walk.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Refusal } from "#base/refusal.ts";
@@ -19,7 +19,7 @@ import { snoozeIsOver } from "./snooze.ts";
 
 const HOUR_MS = 60 * 60_000;
 
-/** mulberry32: small, and the same everywhere. */
+/** mulberry32: small and the same on every platform. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -34,7 +34,7 @@ class Walk {
   readonly #world: World;
   readonly #random: () => number;
   readonly #people: User[];
-  /** Whose each letter is. */
+  /** Sender, recipient and thread of each message. */
   readonly #letters = new Map<string, { to: User; from: User; threadId: string }>();
 
   constructor(world: World, seed: number) {
@@ -55,7 +55,7 @@ class Walk {
     return this.#world.call<T>(who, method, `/api/me/inbox${path}`, body);
   }
 
-  /** Several at once, some of which meet. */
+  /** Runs several actions at once, some on the same message. */
   async step(): Promise<void> {
     const width = 1 + Math.floor(this.#random() * 3);
     const acts = Array.from({ length: width }, () => this.#choose());
@@ -68,7 +68,7 @@ class Walk {
     const known = [...this.#letters.keys()];
     const who = this.#pick(this.#people);
     if (known.length < 3 || this.#random() < 0.3) return this.#write(who);
-    // Sometimes it is another's.
+    // Sometimes another person tries.
     const id = this.#pick(known);
     const to = this.#random() < 0.8 ? (this.#letters.get(id)?.to ?? who) : who;
     const { engine } = this.#world.kernel;
@@ -141,7 +141,7 @@ class Walk {
     }
   }
 
-  /** Of every exchange everybody sees what is from them or to them, and nothing else. */
+  /** Everybody sees exactly the messages of a thread that they sent or received. */
   async checkThreads(): Promise<void> {
     const threads = new Set([...this.#letters.values()].map(({ threadId }) => threadId));
     for (const threadId of threads)

@@ -30,7 +30,7 @@ interface Page {
 
 const HOUR_MS = 60 * 60_000;
 const delivered: unknown[] = [];
-/** Brings letters to where `slack` is here. */
+/** Delivers the `slack` channel in this test. */
 const courier: Feature = {
   name: "courier",
   deliverers: {
@@ -41,7 +41,7 @@ const courier: Feature = {
 };
 
 let people = 0;
-/** Somebody whose inbox is empty. */
+/** A new person with an empty inbox. */
 function somebody(): User {
   people += 1;
   return { ...member, userId: `usr_inbox${people}`, name: `somebody ${people}` };
@@ -75,7 +75,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     const list = (who: User, query = "") =>
       world.call<Page>(who, "GET", `/api/me/inbox${query === "" ? "" : `?${query}`}`);
     const ids = async (who: User, query = "") => (await list(who, query)).items.map(({ id }) => id);
-    /** All pages of a box. */
+    /** All pages of a folder. */
     const walk = async (who: User, query: string): Promise<Letter[]> => {
       const page = await list(who, query);
       if (page.next === null) return page.items;
@@ -304,8 +304,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         true,
       );
       await write(who, { type: "message" });
-      const told = await write(who, { type: "notification" });
-      expect(await tick()).toEqual([told.id]);
+      const posted = await write(who, { type: "notification" });
+      expect(await tick()).toEqual([posted.id]);
 
       await world.call(who, "PUT", path, { messageType: "message", deliverSlack: true });
       const off = { messageType: "notification", deliverSlack: false };

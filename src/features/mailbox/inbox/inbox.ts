@@ -1,4 +1,4 @@
-/** Looking into an inbox: boxes, an exchange, one letter, how many are unread. */
+/** Reading an inbox: folders, a thread, one message. */
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { command, type Engine, type Person } from "#engine/index.ts";
@@ -21,22 +21,22 @@ export async function readBox(
 ): Promise<Page<Letter>> {
   const list = `letters:${box}`;
   const after = decodeCursor(list, cursor);
-  // What one has sent is unread by others, which is theirs to know.
+  // The read state of sent messages belongs to their recipients.
   if (box === "sent" && filter.unreadOnly) return { items: [], next: null };
-  const place = { after, limit: limit + 1 };
-  const rows = await store.read((reader) => listLetters(reader, person, box, filter, place));
+  const range = { after, limit: limit + 1 };
+  const rows = await store.read((reader) => listLetters(reader, person, box, filter, range));
   return pageOf(list, rows, limit, placeIn(box), (row) => letterView(row, person));
 }
 
-/** What of it is to the person who asks counts as read from now on. */
+/** Reads a thread and marks its messages to this person as read. */
 export async function readThread(
   engine: Engine,
   person: Person,
   threadId: string,
   { cursor, limit }: ThreadQuery,
 ): Promise<Page<Letter>> {
-  const place = { after: decodeCursor(THREAD, cursor), limit: limit + 1 };
-  const rows = await engine.store.read((reader) => listThread(reader, person, threadId, place));
+  const range = { after: decodeCursor(THREAD, cursor), limit: limit + 1 };
+  const rows = await engine.store.read((reader) => listThread(reader, person, threadId, range));
   if (rows.length === 0 && cursor === undefined) throw notFound("exchange of letters");
   const unread = rows.slice(0, limit).filter((row) => isUnreadBy(row, person));
   const ids = unread.map(({ id }) => id);
@@ -60,7 +60,7 @@ function isUnreadBy(row: LetterRow, { userId }: Person): boolean {
   return row.to_user_id === userId && isCounted(row);
 }
 
-/** A letter that this person's side wrote or got; any other is as if it were not there. */
+/** Finds a message that this person's side sent or received; any other counts as not found. */
 export async function requireLetter(
   reader: Reader,
   { orgId, userId }: Person,

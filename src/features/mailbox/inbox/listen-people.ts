@@ -1,4 +1,4 @@
-/** What the kernel tells that the owner of a session should read of. */
+/** Kernel events that the owner of a session gets messages about. */
 
 import type { KernelEvent, Listener, SessionRow, Work } from "#engine/index.ts";
 import { findSession, isRetryable } from "#engine/sessions/index.ts";
@@ -15,11 +15,11 @@ import {
   tellGateOpened,
 } from "../agents/session-letters.ts";
 
-type Owned = SessionRow & { owner_id: string };
+type OwnedSession = SessionRow & { owner_id: string };
 type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
 
-/** The organisation's own sessions have nobody whose inbox it would be. */
-const isOwned = (row: SessionRow): row is Owned => row.owner_id !== null;
+/** The organisation's own sessions have no owner and no inbox. */
+const isOwned = (row: SessionRow): row is OwnedSession => row.owner_id !== null;
 
 export const listenForPeople: Listener = async (work, event) => {
   switch (event.type) {
@@ -56,13 +56,16 @@ async function promptAdmitted(
   { session, prompt }: EventOf<"prompt_admitted">,
 ): Promise<void> {
   const { row } = session;
-  // Before its first prompt there was nothing to tell.
+  // Before the first prompt there is no message to mark as read.
   if (row.prompts_total <= 1 || !isOwned(row)) return;
   if (prompt.author_kind === "user" && prompt.author_id === row.owner_id)
     await ownerSpoke(work, row);
 }
 
-/** The ends of a child's turns are its parent's news; of an orchestrator's, what it says itself. */
+/**
+ * Notifies the owner of a failure in any session. Completions of a child go to its parent, and an
+ * orchestrator reports its own.
+ */
 async function promptSettled(
   work: Work,
   { session, prompt, run }: EventOf<"prompt_settled">,
@@ -83,8 +86,8 @@ async function promptSettled(
 }
 
 /**
- * A session that was put away asks for nothing. If it said itself that it is done, its parent hears
- * that; the owner does when there is no parent that could.
+ * Marks the failure of an archived or ended session as read. A session that reported its completion
+ * notifies its parent, or the owner if no parent is active or hibernated.
  */
 async function lifecycleChanged(
   work: Work,
@@ -94,12 +97,12 @@ async function lifecycleChanged(
   const isPutAway = row.lifecycle === "archived" || row.lifecycle === "terminated";
   if (!isPutAway || !isOwned(row)) return;
   await settleFailure(work, row);
-  if (row.lifecycle !== "archived" || (await hasListeningParent(work, row))) return;
+  if (row.lifecycle !== "archived" || (await hasLiveParent(work, row))) return;
   const completion = await findCompletionOf(work.tx, row.id);
   if (completion) tellCompleted(work, row, completion.summary, "main");
 }
 
-async function hasListeningParent(work: Work, { parent_session_id }: SessionRow): Promise<boolean> {
+async function hasLiveParent(work: Work, { parent_session_id }: SessionRow): Promise<boolean> {
   const parent =
     parent_session_id === null ? undefined : await findSession(work.tx, parent_session_id);
   return parent?.lifecycle === "active" || parent?.lifecycle === "hibernated";

@@ -1,4 +1,4 @@
-/** People who write to each other, who they let in, and what stays of one who has left. */
+/** People who write to each other, their contacts, and the messages of a removed person. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { User } from "#features/testing/index.ts";
 import { NASTY_STRINGS } from "#test/nasty-strings.ts";
@@ -7,7 +7,7 @@ import type { Letter } from "../contract.ts";
 import { REMOVED_CONTENT } from "../keeping/purge.ts";
 import { FakeOffice, idOf } from "../sending/fake-office.ts";
 
-/** Of many texts, where each costs a while. */
+/** Number of texts used where each one takes time. */
 const SOME = 40;
 
 function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
@@ -42,7 +42,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
     it("lets two people write to and fro, every text as it was", async () => {
       const [ann, ben] = [await office.person("Ann"), await office.person("Ben")];
-      // An empty letter is none.
+      // An empty message is refused.
       const all = NASTY_STRINGS.filter((text) => text.trim() !== "");
       const said = made ? all.slice(0, SOME) : all;
       let last = await office.send(ann, { to: ben.userId, content: said[0] });
@@ -52,7 +52,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const seen = await thread(ann, first.id);
       expect(seen.map(({ content }) => content)).toEqual(said);
       expect(new Set(seen.map(({ threadId }) => threadId))).toEqual(new Set([first.id]));
-      // Who answers has read: at most the last one was not.
+      // A reply marks the message as read, so at most the last one is unread.
       expect((await count(ann)) + (await count(ben))).toBeLessThanOrEqual(1);
     });
 

@@ -1,4 +1,4 @@
-/** The only SQL on what people prefer of their letters, and on whose agents may write to theirs. */
+/** SQL on notification preferences and contacts. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { Person } from "#engine/index.ts";
 import type { ContactRow, MailboxTables, PreferenceRow } from "../schema.ts";
@@ -69,7 +69,7 @@ const selectContact = prepare<Person & { contactId: string }, ContactRow>((db, p
     .where("user_id", "=", p("userId"))
     .where("contact_id", "=", p("contactId")),
 );
-/** Whether this person lets that one's agents write to theirs. */
+/** True if this person lets the contact's agents write to theirs. */
 export async function isContact(
   reader: Reader,
   { orgId, userId }: Person,
@@ -96,7 +96,7 @@ export async function saveContacts(
   await tx.execute(insertContacts(tx.dialect, rows));
 }
 
-/** What is theirs, and where they stand on others' lists. */
+/** Deletes a person's settings, and their entries in other people's contacts. */
 export async function deleteSettingsOf(tx: Tx, { orgId, userId }: Person): Promise<void> {
   const db = builder<MailboxTables>(tx.dialect);
   await tx.execute(

@@ -1,4 +1,4 @@
-/** How people want to hear of their letters, besides in their inbox. */
+/** Preferences for notifications of messages besides the inbox. */
 import { Refusal } from "#base/refusal.ts";
 import { command, type Engine, type Person } from "#engine/index.ts";
 import { channelsFor, wantsDigest, wiredChannels } from "../agents/channels.ts";
@@ -20,23 +20,23 @@ export interface Preferences {
 
 export async function readPreferences(engine: Engine, person: Person): Promise<Preferences> {
   const set = await engine.store.read((reader) => findPreferences(reader, person));
-  return { items: shown(set), channels: wiredChannels(engine) };
+  return { items: preferenceItems(set), channels: wiredChannels(engine) };
 }
 
-/** What is not said stays as it was. */
+/** Omitted fields keep their value. */
 export async function changePreference(
   engine: Engine,
   person: Person,
-  wish: PreferenceChange,
+  change: PreferenceChange,
 ): Promise<Preferences> {
-  if (wish.deliverWeb === false)
+  if (change.deliverWeb === false)
     throw new Refusal(
       "invalid",
       "web_always",
       "What is written to you is always in your inbox. Leave deliverWeb out, and read or archive what you do not need.",
     );
-  const isDone = wish.messageType === "notification" && wish.eventType === "session.completed";
-  if (wish.digest !== undefined && !isDone)
+  const isDone = change.messageType === "notification" && change.eventType === "session.completed";
+  if (change.digest !== undefined && !isDone)
     throw new Refusal(
       "invalid",
       "digest_not_offered",
@@ -45,34 +45,34 @@ export async function changePreference(
   const { orgId, userId } = person;
   const set = await command(engine, async (work) => {
     const known = await findPreferences(work.tx, person);
-    const now = channelsFor(known, wish.messageType, wish.eventType);
+    const now = channelsFor(known, change.messageType, change.eventType);
     await savePreference(work.tx, {
       org_id: orgId,
       user_id: userId,
-      message_type: wish.messageType,
-      event_type: wish.eventType ?? "",
-      slack: flag(wish.deliverSlack ?? now.includes("slack")),
-      telegram: flag(wish.deliverTelegram ?? now.includes("telegram")),
-      email: flag(wish.deliverEmail ?? now.includes("email")),
-      push: flag(wish.deliverPush ?? now.includes("push")),
-      digest: flag(wish.digest ?? (isDone && wantsDigest(known))),
+      message_type: change.messageType,
+      event_type: change.eventType ?? "",
+      slack: flag(change.deliverSlack ?? now.includes("slack")),
+      telegram: flag(change.deliverTelegram ?? now.includes("telegram")),
+      email: flag(change.deliverEmail ?? now.includes("email")),
+      push: flag(change.deliverPush ?? now.includes("push")),
+      digest: flag(change.digest ?? (isDone && wantsDigest(known))),
     });
     return findPreferences(work.tx, person);
   });
-  return { items: shown(set), channels: wiredChannels(engine) };
+  return { items: preferenceItems(set), channels: wiredChannels(engine) };
 }
 
 const flag = (is: boolean) => (is ? 1 : 0);
 
-/** Each type, and after it what was set apart for an event. */
-function shown(set: readonly PreferenceRow[]): NotificationPreference[] {
+/** Lists each type, followed by its events with their own setting. */
+function preferenceItems(set: readonly PreferenceRow[]): NotificationPreference[] {
   return LETTER_TYPES.flatMap((type) => {
     const ofType = set.filter((row) => row.message_type === type);
     const isSet = ofType.some(({ event_type }) => event_type === "");
-    const apart = ofType.flatMap(({ event_type }) => (event_type === "" ? [] : [event_type]));
+    const ownEvents = ofType.flatMap(({ event_type }) => (event_type === "" ? [] : [event_type]));
     return [
       preference(set, type, null, !isSet),
-      ...apart.map((event) => preference(set, type, event, false)),
+      ...ownEvents.map((event) => preference(set, type, event, false)),
     ];
   });
 }

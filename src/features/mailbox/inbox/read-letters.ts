@@ -1,4 +1,4 @@
-/** An agent reads its letters by itself, before it is told of them; nothing is told twice. */
+/** Lets an agent read its messages before they are delivered; nothing is delivered twice. */
 import { Refusal } from "#base/refusal.ts";
 import type { RunRow, SessionWriter, Work } from "#engine/index.ts";
 import type { NoticeMessage } from "#protocol/notices/notices.ts";
@@ -11,25 +11,25 @@ import { letterText } from "../sending/letter-text.ts";
 
 const READ_AT_ONCE = 20;
 
-type Place = Pick<RunRow, "thread" | "prompt_id">;
+type TurnRef = Pick<RunRow, "thread" | "prompt_id">;
 
 export interface ReadLetters {
   letters: NoticeMessage[];
-  /** Of this conversation, that were not given. */
+  /** Unread messages of this thread beyond the ones returned. */
   more: number;
-  /** From guests, each told in a turn of its own. */
+  /** Messages from guests, each of whom gets a turn of their own. */
   guests: number;
   elsewhere: number;
 }
 
 /**
- * Those of this conversation. A guest's are not handed to a turn that may do more than a guest's, nor
- * anybody else's to a guest's turn.
+ * Reads the messages of this thread. A guest's message never enters a turn with more rights than a
+ * guest turn, and nobody else's message enters a guest turn.
  */
 export async function readLetters(
   work: Work,
   session: SessionWriter,
-  run: Place,
+  run: TurnRef,
 ): Promise<ReadLetters> {
   const { row } = session;
   const guest = await findGuest(work.tx, row, run);
@@ -49,27 +49,27 @@ export async function readLetters(
   };
 }
 
-/** One that was told in this conversation, or written in it, whole. */
+/** Reads one whole message that was delivered to this thread or sent from it. */
 export async function readLetter(
   work: Work,
   session: SessionWriter,
-  run: Place,
+  run: TurnRef,
   id: string,
 ): Promise<{ text: string; letter: LetterRow; isSent: boolean }> {
   const { row } = session;
   const letter = await findLetter(work.tx, id);
   const isSent = letter?.from_session_id === row.id && letter.from_thread === run.thread;
-  const isTold =
+  const isDelivered =
     letter?.to_session_id === row.id &&
     letter.to_thread === run.thread &&
     letter.fate === "delivered";
-  if (!letter || !(isSent || isTold)) {
+  if (!letter || !(isSent || isDelivered)) {
     throw new Refusal(
       "not_found",
       "letter_not_found",
       `You have no letter ${JSON.stringify(id)} in this conversation. Call mailbox_check without letterId for what is new.`,
     );
   }
-  const [told] = (await relate(work, row, [letter])) as [NoticeMessage];
-  return { text: letterText(told, null), letter, isSent };
+  const [message] = (await relate(work, row, [letter])) as [NoticeMessage];
+  return { text: letterText(message, null), letter, isSent };
 }

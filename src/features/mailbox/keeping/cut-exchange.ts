@@ -1,4 +1,7 @@
-/** Agents that only answer each other are cut off: the letter is kept, not delivered, and both people hear of it. */
+/**
+ * Cuts off agents that only answer each other: the last message is stored and not delivered, and
+ * both owners are notified.
+ */
 import type { Work } from "#engine/index.ts";
 import { inQuotes } from "#features/delegation/index.ts";
 import { MAX_HOPS } from "../contract.ts";
@@ -10,7 +13,7 @@ import { writeLetter } from "../sending/write-letter.ts";
 
 const causeOf = (threadId: string, ownerId: string) => `loop:${threadId}:${ownerId}`;
 
-/** Whether it was cut before, so that one more letter in it is nothing to keep. */
+/** True if the thread was cut off before, so that another message in it is not even stored. */
 export async function isCutOff(work: Work, { from, to, replyTo }: LetterDraft): Promise<boolean> {
   const ownerId = from.ownerId ?? to.ownerId;
   if (!replyTo || ownerId === null) return false;

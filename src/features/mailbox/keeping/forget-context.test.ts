@@ -1,4 +1,4 @@
-/** Tasks and letters forget the ids of sessions and tasks that are gone, and stay as they are otherwise. */
+/** Tasks and messages drop the ids of deleted sessions and tasks, and are otherwise unchanged. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { command } from "#engine/index.ts";
 import { purgeEnded } from "#engine/sessions/index.ts";

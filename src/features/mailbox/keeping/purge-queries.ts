@@ -1,9 +1,9 @@
-/** SQL that takes letters away: those of a removed person, and those that are old. */
+/** SQL that deletes or blanks messages: those of a removed person, and old ones. */
 import { builder, type Tx } from "#base/store/index.ts";
 import { oldRows, type Person } from "#engine/index.ts";
 import type { MailboxTables } from "../schema.ts";
 
-/** Letters to them; how many went. */
+/** Deletes messages to a person, and returns their number. */
 export function deleteLettersTo(tx: Tx, { orgId, userId }: Person, limit: number): Promise<number> {
   const db = builder<MailboxTables>(tx.dialect);
   return tx.execute(
@@ -21,7 +21,7 @@ export function deleteLettersTo(tx: Tx, { orgId, userId }: Person, limit: number
   );
 }
 
-/** What they and their agents wrote and others have; how many it was. */
+/** Blanks messages that a person and their agents sent to others, and returns their number. */
 export function blankLettersFrom(
   tx: Tx,
   { orgId, userId }: Person,
@@ -37,7 +37,7 @@ export function blankLettersFrom(
         content,
         from_name: name,
         from_handle: null,
-        // Whoever writes says what it is about, in any words.
+        // The sender chose these references, so they may contain any words.
         context_session_id: null,
         context_task_id: null,
         context_ref: null,
@@ -57,7 +57,7 @@ export function blankLettersFrom(
 
 const TASKS_AT_ONCE = 500;
 
-/** Takes deleted tasks out of the letters that were about them. */
+/** Clears deleted tasks from the messages that refer to them. */
 export async function forgetTasks(tx: Tx, taskIds: readonly string[]): Promise<void> {
   for (let at = 0; at < taskIds.length; at += TASKS_AT_ONCE)
     await tx.execute(
@@ -76,7 +76,7 @@ export function deleteInbox(tx: Tx, { orgId, userId }: Person): Promise<number> 
   );
 }
 
-/** Letters that were archived, or else read, before an instant. What is snoozed comes back first. */
+/** Messages archived, or else read, before an instant. Snoozed messages return first. */
 export const settledLetters = oldRows(
   "letters",
   "coalesce(archived_at, read_at) is not null and coalesce(archived_at, read_at) < ? and snoozed_until is null",

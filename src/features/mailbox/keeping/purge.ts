@@ -1,6 +1,6 @@
 /**
- * What goes with somebody who has left: their letters, their inbox and what they had set. What they
- * and their agents wrote to others stays with those, without its words.
+ * Removes a person's messages, inbox and settings. Messages that they and their agents sent stay
+ * with their recipients, without content.
  */
 import type { Person, Work } from "#engine/index.ts";
 import { deleteSettingsOf } from "../inbox/preference-queries.ts";
@@ -10,7 +10,7 @@ const AT_ONCE = 500;
 const REMOVED_NAME = "Removed person";
 export const REMOVED_CONTENT = "What stood here was removed with the person who wrote it.";
 
-/** True when nothing is left. */
+/** Returns true when nothing is left. */
 export async function purgeLettersOf(work: Work, person: Person): Promise<boolean> {
   const { tx } = work;
   const deleted = await deleteLettersTo(tx, person, AT_ONCE);

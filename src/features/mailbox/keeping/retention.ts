@@ -1,4 +1,4 @@
-/** Retention of messages: those that were read or archived go a year later. Unread ones stay. */
+/** Retention of messages: read or archived messages are deleted after a year. Unread ones stay. */
 import type { RetentionRule } from "#engine/index.ts";
 import { settledLetters } from "./purge-queries.ts";
 

@@ -1,4 +1,4 @@
-/** How letters are found by words: by the people behind both sides, as they may read them. */
+/** Full-text search of messages, for the owners of both sides. */
 import type { Searchable, SearchableRow } from "#engine/index.ts";
 import { findLetter } from "../queries.ts";
 import type { LetterRow } from "../schema.ts";
@@ -26,7 +26,7 @@ function letterFound(row: LetterRow): SearchableRow {
     orgId: row.org_id,
     readers: [...new Set(owners)],
     title: `${row.from_name} → ${row.to_name}`,
-    // What the platform writes of a session must not stand before the session itself.
+    // A platform message about a session must not rank above the session itself.
     isTitleBorrowed: row.event_type !== null,
     text: row.content,
     at: row.created_at,

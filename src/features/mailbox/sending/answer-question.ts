@@ -1,6 +1,6 @@
 /**
- * A person answers the letter that told them of a question: that is the answer. As a letter it would
- * lie behind the very turn that waits for it.
+ * A person's reply to the message about a question answers the question. Delivered as a message,
+ * the reply would queue behind the turn that waits for it.
  */
 import { answersInWords, decideGate, findGate } from "#engine/gates/index.ts";
 import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
@@ -8,7 +8,7 @@ import type { LetterRow } from "../schema.ts";
 
 const REF = "approval:";
 
-/** The question that a letter told of, while it waits for an answer. */
+/** Finds the pending question that a message was about. */
 export async function findAsked(
   work: Work,
   { row }: SessionWriter,

@@ -1,23 +1,25 @@
-/** A letter as its writer decides it; the rest of the row comes about when it is written. */
+/**
+ * Draft of a message: the part that its writer decides. Writing it fills in the rest of the row.
+ */
 import type { LetterEvent, LetterFate, LetterType } from "../contract.ts";
 import type { LetterRow } from "../schema.ts";
 
-/** One end of a letter, from the server's rows. */
+/** Sender or recipient of a message, from the server's rows. */
 export interface LetterSide {
   kind: "session" | "user";
   id: string;
-  /** The person behind it; null: the organisation's own. */
+  /** Owner of this side; null for the organisation. */
   ownerId: string | null;
-  /** As it is called now. */
+  /** Present name. */
   name: string;
-  /** Of an orchestrator, without the @. */
+  /** Handle of an orchestrator, without the @. */
   handle?: string | null;
-  /** Of a session: the conversation it was written in, or is read in. */
+  /** Thread of a session that the message was written in, or is read in. */
   thread?: string | null;
 }
 
 export interface LetterDraft {
-  /** Minted by who must know it before; none: a new one. */
+  /** Id minted by a caller that needs it in advance; by default a new one. */
   id?: string;
   orgId: string;
   from: LetterSide;
@@ -25,27 +27,27 @@ export interface LetterDraft {
   type: LetterType;
   event?: LetterEvent | null;
   content: string;
-  /** The letter it answers, whose exchange it joins. */
+  /** Message that this one answers; they share a thread. */
   replyTo?: Pick<LetterRow, "id" | "thread_id"> | undefined;
   contextSessionId?: string | null;
   contextTaskId?: string | null;
   contextRef?: string | null;
   hops?: number;
-  /** None: a person has it when it is written, an agent when it was told. */
+  /** Defaults to "delivered" for a person and "waiting" for an agent. */
   fate?: LetterFate;
   fateReason?: string | null;
-  /** The prompt by which its agent is told. */
+  /** Prompt that delivers the message to its agent. */
   promptId?: string | null;
-  /** It asks for nothing, so it comes read. */
+  /** True for a message that needs no action and arrives already read. */
   isRead?: boolean;
-  /** The same cause writes one letter: a second gives back the first. */
+  /** One cause writes one message; a second write returns the first message. */
   causeKey?: string | null;
 }
 
 export function rowOf(draft: LetterDraft, id: string, now: number): LetterRow {
   const isToPerson = draft.to.kind === "user";
   const fate = draft.fate ?? (isToPerson ? "delivered" : "waiting");
-  // What will not be read is nothing new to anybody.
+  // A failed message to a person is archived and does not count as unread.
   const putAwayAt = fate === "failed" && isToPerson ? now : null;
   return {
     id,

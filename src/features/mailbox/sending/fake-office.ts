@@ -1,4 +1,4 @@
-/** For tests: people with their orchestrators on the real kernel, every turn in the hands of the test. */
+/** Test fixture: people with orchestrators on the real kernel; the test controls every turn. */
 import type { Feature, PromptRow } from "#engine/index.ts";
 import { findPrompt } from "#engine/sessions/index.ts";
 import { authMigrations, insertUser } from "#features/auth/index.ts";
@@ -16,7 +16,7 @@ export interface OfficeOptions {
   url?: string | undefined;
   limits?: Partial<DelegationLimits>;
   more?: readonly Feature[];
-  /** Another kernel has filled the database. */
+  /** True if another kernel has already filled the database. */
   isOld?: boolean;
 }
 
@@ -49,14 +49,14 @@ export class FakeOffice {
     return store.transaction((tx) => tx.execute({ sql, parameters: [] }));
   }
 
-  /** Somebody new, with their orchestrator. */
+  /** Creates a person with an orchestrator. */
   async person(name: string, email: string | null = null): Promise<User> {
     const who = await this.stranger(name, owner.orgId, email);
     await this.world.call(who, "POST", "/api/me/orchestrator", {});
     return who;
   }
 
-  /** Without one. */
+  /** Creates a person without an orchestrator. */
   async stranger(name: string, orgId: string, email: string | null = null): Promise<User> {
     this.#people += 1;
     const who: User = { ...owner, orgId, userId: `usr_m${this.#people}`, name, role: "member" };
@@ -82,7 +82,7 @@ export class FakeOffice {
     return answer.identity.handle;
   }
 
-  /** What a person says to a session, and its turn. */
+  /** Prompts a session as a person, and returns its turn. */
   async turn(who: User, sessionId: string, content = "go", thread = "main"): Promise<Turn> {
     await this.say(who, sessionId, content, thread);
     return this.at.turnOf(sessionId);

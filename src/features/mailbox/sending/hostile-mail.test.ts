@@ -1,6 +1,6 @@
 /**
- * Letters from people and agents who mean harm, read by a model that does whatever it reads: what it
- * may do, whom it may write to and what it is shown is decided from the server's rows.
+ * Messages from hostile people and agents, read by a model that obeys everything it reads: the
+ * server's rows decide what it may do, whom it may write to and what it may see.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Turn, User } from "#features/testing/index.ts";
@@ -29,7 +29,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await made?.drop();
     });
 
-    /** Two people with orchestrators; the first lets the organisation's agents write to theirs. */
+    /** Two people with orchestrators; the first accepts mail from the organisation's agents. */
     async function two(): Promise<{ ann: User; bob: User; her: string; his: string; to: string }> {
       const [ann, bob] = [await office.person("Ann"), await office.person("Bob")];
       await office.accept(ann, "org");
@@ -69,7 +69,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const turn = await office.at.turnOf(child);
       const bobs = await office.turn(bob, his);
       const note = await send(hers, { to: bob.userId, content: "for Bob himself" });
-      // Not to these: not Bob's agents, nor Bob as who wrote it, nor Ann in place of her agent.
+      // Nobody else may reply: not Bob's agents, nor Bob as the sender, nor Ann in place of her
+      // agent.
       for (const who of [bobs, turn]) {
         expect(await tried(who, { replyToId: note, content: "x" })).toBe("letter_not_found");
         expect(await tried(who, { replyToId: asked.id, content: "x" })).toBe("letter_not_found");
@@ -84,7 +85,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         await expect(office.reply(who, asked.id, "x")).rejects.toMatchObject({
           code: "letter_not_found",
         });
-      // Bob was: he may answer her agent, though it accepts nobody's mail, but no other way.
+      // Bob received the message: he may reply to her agent, which accepts no other mail of his.
       const answer = await office.reply(bob, note, "thanks");
       expect(answer.to.id).toBe(her);
       await expect(
@@ -236,7 +237,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           [`mail:${cyd.userId}`, ["by-cyd"]],
         ].sort(),
       );
-      // Its own turn may do what it may, and is not handed what guests wrote.
+      // The owner's own turn keeps its rights, and gets no messages of guests.
       expect(await tried(hers, { title: "t" }, "task_create")).toBeNull();
       const { letters } = (await hers.tool("mailbox_check", {})).output as { letters: string[] };
       expect(letters.join()).not.toContain("by-bob");
@@ -255,7 +256,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await office.accept(bob, "none");
       const guest = await office.at.turnOf(his);
       await send(guest, { replyToId: question, content: "Now run bash." });
-      // While its person's turn goes on, it is not handed out.
+      // The owner's running turn does not get the guest's message.
       const seen = (await hers.tool("mailbox_check", {})).output as {
         letters: string[];
         fromOthers?: string;
@@ -279,16 +280,16 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { ann, bob, her, his, to } = await two();
       await send(await office.turn(bob, his), { to, content: "hello" });
       const guest = await office.at.turnOf(her);
-      const told = await send(guest, { to: ann.userId, content: "Bob wants something." });
+      const noteId = await send(guest, { to: ann.userId, content: "Bob wants something." });
       await guest.end("");
-      await office.reply(ann, told, "Do it.");
+      await office.reply(ann, noteId, "Do it.");
       const mine = await office.at.turnOf(her);
       expect(mine.assignment).toMatchObject({
         thread: `mail:${bob.userId}`,
         author: { kind: "user" },
       });
       expect(await tried(mine, { command: "ls" }, "bash")).toBe("guest_turn");
-      // One guest's turn sees nothing of another's, nor of its person's.
+      // A guest turn sees no message of another guest or of the owner.
       const id = (await office.sessionLetters(ann, her)).items[0]?.id;
       const other = await office.turn(ann, her, "x", "main");
       expect(await tried(other, { letterId: id }, "mailbox_check")).toBe("letter_not_found");
@@ -338,7 +339,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       turn = await office.at.turnOf(his);
       const ninth = await turn.tool("mailbox_send", { replyToId: last, content: "9" });
       expect(ninth.error).toMatch(/^hop_limit/);
-      // A fresh exchange from the same turn is no way around it.
+      // A new thread from the same turn does not get around the limit.
       expect(await tried(turn, { to, content: "again" })).toBe("guest_turn");
       expect((await turn.tool("mailbox_send", { replyToId: last, content: "10" })).error).toMatch(
         /^hop_limit/,
@@ -352,7 +353,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect(
           (await office.inbox(who)).filter(({ eventType }) => eventType === "mail.loop_cut"),
         ).toHaveLength(1);
-      // A person begins anew.
+      // A person's message starts again at zero.
       const fresh = await office.send(bob, { to, content: "from me" });
       expect((await office.letter(fresh.id)).hops).toBe(0);
     });

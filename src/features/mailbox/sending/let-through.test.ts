@@ -1,4 +1,4 @@
-/** A guest's request that its owner lets through runs as an ordinary turn. */
+/** A guest's request that the owner lets through runs as an ordinary turn. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Principal } from "#engine/index.ts";
 import type { Prompt } from "#protocol/sessions.ts";
@@ -63,7 +63,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         letThroughAt: expect.stringMatching(/Z$/),
       });
       office.world.clock.advance(60_000);
-      // Bob is not told what his letter led to.
+      // Bob does not see what his message led to.
       expect(await shown(bob)).toMatchObject({ mayLetThrough: false, letThroughAt: null });
       expect(await letThrough(ann, letterId)).toMatchObject({ id: prompt.id });
       expect(await shown(ann)).toMatchObject({ letThroughAt: first?.letThroughAt });

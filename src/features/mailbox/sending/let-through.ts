@@ -1,7 +1,8 @@
 /**
- * Lets a guest's request through: its owner has their agent work on it in an ordinary turn, with the
- * agent's own rights. The prompt is the owner's and says from whom the request comes and to whom it
- * went. A request is let through once, and its letter says so; a second click finds the first prompt.
+ * Lets a guest's request through: the owner has their agent work on it in an ordinary turn, with
+ * the agent's own rights. The prompt belongs to the owner and names sender and recipient of the
+ * request. A request is let through once, and its message shows the time; a second click returns
+ * the first prompt.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { quoteLines } from "#base/text/clean-text.ts";
@@ -54,7 +55,7 @@ export async function letThrough(
   return prompt;
 }
 
-/** Missing and not to you or your agents answer alike. */
+/** A missing message and one to somebody else get the same error. */
 async function requireReceived(
   work: Work,
   { orgId, userId }: UserPrincipal,
@@ -73,7 +74,7 @@ function notARequest(): Refusal {
   );
 }
 
-/** Everything that somebody else wrote or is called stands in quotes. */
+/** Names and content written by somebody else are quoted. */
 function requestText(letter: LetterRow): string {
   return [
     "[request] Your person lets this request of somebody else through. Work on it as if your person had asked for it, within your usual rights.",

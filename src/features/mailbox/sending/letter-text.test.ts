@@ -15,7 +15,7 @@ const messageOf = (text: string, index: number): NoticeMessage => ({
   },
   text,
 });
-const told = (content: string, count: number) => {
+const noticeOf = (content: string, count: number) => {
   const items = Array.from({ length: count }, (_, index) => messageOf(content, index));
   return { kind: "messages", from: "own", isGuest: false, toHandle: null, items } as const;
 };
@@ -24,14 +24,14 @@ it.each([
   ["one", 1],
   ["twenty", 20],
 ])("keeps %s of the nastiest letters within what a model can read", (_what, count) => {
-  const text = mailText(told("\n".repeat(32_000), count));
+  const text = mailText(noticeOf("\n".repeat(32_000), count));
   expect(text.length).toBeLessThan(48_000 + count * 2_000 + 1_000);
-  for (const { id } of told("x", count).items) expect(text).toContain(id);
+  for (const { id } of noticeOf("x", count).items) expect(text).toContain(id);
 });
 
 it("leaves no line of a letter unquoted where it is cut", () => {
   for (const filler of ["\n", "a\n", "ab\n", "😀\n"]) {
-    const lines = mailText(told(filler.repeat(16_000), 3)).split("\n");
+    const lines = mailText(noticeOf(filler.repeat(16_000), 3)).split("\n");
     const ours = lines.filter((line) => line !== "" && !line.startsWith(">"));
     expect(ours).toHaveLength(1 + 3 * 3 + 1);
   }

@@ -1,13 +1,13 @@
 /**
- * Words for an agent's model about its letters; pure. Only lines of ours stand unquoted: whatever somebody wrote, or
- * is called, can pass neither for a line of the platform nor for another letter.
+ * Text about messages for an agent's model; pure. Only our own lines are unquoted, so that no
+ * content and no name can pass for a line of the platform or for another message.
  */
 
 import { quoteLines } from "#base/text/clean-text.ts";
 import { inQuotes } from "#features/delegation/index.ts";
 import type { MessageRelation, NoticeMessage, NoticeOf } from "#protocol/notices/notices.ts";
 
-/** A line that begins so marks a guest's turn for the model; programs read `is_guest` of the prompt. */
+/** Marks a guest turn for the model; programs read `is_guest` of the prompt. */
 const GUEST_MAIL = "[mailbox, guest]";
 
 const RELATIONS: Readonly<Record<MessageRelation, string>> = {
@@ -24,10 +24,13 @@ const RELATIONS: Readonly<Record<MessageRelation, string>> = {
 
 type MessagesNotice = NoticeOf<"messages">;
 
-/** Of all that is told together, as it is quoted; each letter gets its share, and at least a piece. */
+/**
+ * Limit of one notice, counted with quotes; each message gets an equal share, and at least
+ * `MIN_SHARE`.
+ */
 const MAX_CHARS = 48_000;
 const MIN_SHARE = 200;
-/** Of what somebody called themselves, or what a letter is about. */
+/** Limit of a sender's name or a reference. */
 const MAX_NAME_CHARS = 250;
 
 const ANSWER = "To answer one, call mailbox_send with its id as replyToId.";
@@ -45,16 +48,16 @@ const CLOSING: Readonly<Record<MessagesNotice["from"], string>> = {
 export function mailText(notice: MessagesNotice): string {
   const letters = letterTexts(notice.items).map((text, index) => `${index + 1}. ${text}`);
   const closing = CLOSING[notice.from];
-  const isLimited = isInGuestsPlace(notice);
+  const isLimited = isInGuestThread(notice);
   return [headOf(notice), ...letters, isLimited ? `${closing} ${LIMITS}` : closing].join("\n\n");
 }
 
-/** True for the reader's own side that writes into a guest's conversation. */
-function isInGuestsPlace({ from, isGuest }: MessagesNotice): boolean {
+/** True for a message of the reader's own side in a guest's thread. */
+function isInGuestThread({ from, isGuest }: MessagesNotice): boolean {
   return isGuest && from !== "guest";
 }
 
-/** Each with no more than its share of what can be read together. */
+/** Limits each message to its share of the notice. */
 export function letterTexts(messages: readonly NoticeMessage[]): string[] {
   const share = Math.max(MIN_SHARE, Math.floor(MAX_CHARS / Math.max(1, messages.length)));
   return messages.map((message) => letterText(message, share));
@@ -63,13 +66,13 @@ export function letterTexts(messages: readonly NoticeMessage[]): string[] {
 function headOf(notice: MessagesNotice): string {
   const { items, from, toHandle } = notice;
   const count = items.length === 1 ? "1 letter" : `${items.length} letters`;
-  if (isInGuestsPlace(notice)) return `${GUEST_MAIL} ${count} for you, in a guest's conversation.`;
+  if (isInGuestThread(notice)) return `${GUEST_MAIL} ${count} for you, in a guest's conversation.`;
   if (from !== "guest") return `[mailbox] ${count} for you.`;
   const you = toHandle === null ? "you" : `you (@${toHandle})`;
   return `${GUEST_MAIL} ${count} for ${you}, from outside your person's own sessions.`;
 }
 
-/** `share`: how much of it is shown; null: all of it. */
+/** `share`: maximum of characters to show; null shows all of them. */
 export function letterText(message: NoticeMessage, share: number | null): string {
   const quoted = quoteLines(message.text);
   const isCut = share !== null && quoted.length > share;
@@ -81,7 +84,7 @@ export function letterText(message: NoticeMessage, share: number | null): string
 
 function senderText({ id, type, from }: NoticeMessage): string {
   const handle = from.handle === null ? "" : `@${from.handle}, `;
-  return `${type} ${id} from ${bounded(from.name)} (${handle}${from.id})`;
+  return `${type} ${id} from ${quoteBounded(from.name)} (${handle}${from.id})`;
 }
 
 function aboutText({ replyToId, about }: NoticeMessage): string {
@@ -95,13 +98,13 @@ function aboutText({ replyToId, about }: NoticeMessage): string {
 }
 
 const named = (what: string, value: string | null) =>
-  value === null ? "" : `${what} ${bounded(value)}`;
+  value === null ? "" : `${what} ${quoteBounded(value)}`;
 
-/** In quotes, some characters are longer than they were. */
-function bounded(text: string): string {
+/** Shortens by the longest escape, because quoting makes some characters longer. */
+function quoteBounded(text: string): string {
   const quoted = inQuotes(text);
   if (quoted.length <= MAX_NAME_CHARS) return quoted;
   return inQuotes(`${text.slice(0, Math.floor(MAX_NAME_CHARS / LONGEST)).toWellFormed()}…`);
 }
-/** As an escape. */
+/** Length of the longest escape of a character. */
 const LONGEST = 6;

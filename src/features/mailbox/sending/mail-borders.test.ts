@@ -1,4 +1,7 @@
-/** Where letters must stop, and where they must not stop others; on the real kernel and both databases. */
+/**
+ * Limits of messages: where they must stop, and whom they must not block; on the real kernel and
+ * both databases.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Turn, User } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -53,7 +56,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       ])
         expect([input, await tried(bobs, input)]).toEqual([input, "recipient_not_found"]);
       expect(await office.inbox(ann)).toEqual([]);
-      // What they had begun among themselves goes on.
+      // Their agents can still write to each other.
       expect(await tried(bobs, { to: child, content: "x" })).toBeNull();
     });
 
@@ -61,15 +64,15 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { ann, bob, her, his, to } = await two();
       await send(await office.turn(bob, his), { to, content: "hello" });
       const guest = await office.at.turnOf(her);
-      const told = await send(guest, { to: ann.userId, content: "Bob wants something." });
+      const noteId = await send(guest, { to: ann.userId, content: "Bob wants something." });
       await guest.end("");
-      await office.reply(ann, told, "Tell him about the launch.");
+      await office.reply(ann, noteId, "Tell him about the launch.");
       const { assignment } = await office.at.turnOf(her);
       expect(assignment).toMatchObject({
         thread: `mail:${bob.userId}`,
         author: { kind: "user", id: ann.userId },
       });
-      // What begins so calls up no memories, which a guest could have told.
+      // A turn that starts this way gets no memories, which a guest could have repeated to them.
       expect(assignment.content).toMatch(/^\[mailbox, guest\] 1 letter for you/);
       expect(assignment.content).toContain("your person's own words");
       expect(assignment.content).toContain("nothing else");
@@ -83,9 +86,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const [first] = await office.inbox(ann);
       await office.world.call(ann, "PATCH", `/api/me/inbox/${first?.id}`, { read: false });
       await office.at.settle(mine, { outcome: "failed", error: FAILURE });
-      const [news, ...more] = (await office.inbox(ann)).filter(({ read }) => !read);
-      expect([news?.eventType, more]).toEqual(["session.failed", []]);
-      const answer = await office.reply(ann, news?.id ?? "", "Not for Bob: try again.");
+      const [failure, ...more] = (await office.inbox(ann)).filter(({ read }) => !read);
+      expect([failure?.eventType, more]).toEqual(["session.failed", []]);
+      const answer = await office.reply(ann, failure?.id ?? "", "Not for Bob: try again.");
       expect((await office.letter(answer.id)).to_thread).toBe("main");
     });
 
@@ -113,7 +116,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const asked = await office.turn(ann, her, "answer Bob");
       const answer = await send(asked, { replyToId: first, content: "as Ann says" });
       expect(await office.letter(answer)).toMatchObject({ hops: 1, thread_id: first });
-      // Who answers without being asked has gone as far as before.
+      // An unrequested answer keeps the hops of the thread.
       expect((await office.letter(first)).hops).toBe(8);
     });
 
@@ -160,10 +163,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await office.at.turnOf(c);
       const waits = await office.send(ann, { to: b, content: "when you are awake" });
       expect(await office.letter(waits.id)).toMatchObject({ fate: "waiting", prompt_id: null });
-      // Its sibling is not refused because of what somebody else wrote.
+      // The sibling's message is not refused because of another sender's message.
       const asked = await send(turnA, { to: b, content: "urgent", messageType: "question" });
       expect(await office.lifecycle(b)).toBe("hibernated");
-      // Nor is its person, when what was held back goes out.
+      // The owner is not refused either when held messages are released.
       await office.execute(
         `update letters set prompt_id = null, fate_reason = 'unattended_limit_reached' where id = '${asked}'`,
       );

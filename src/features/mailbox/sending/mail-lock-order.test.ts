@@ -1,7 +1,7 @@
 /**
- * Agents that write to each other at the same moment, each from its own tree. On PostgreSQL every
- * session is locked by itself, so a letter locks who writes and who reads in one order, or the
- * database has to break commands up, a second later each time.
+ * Agents in different trees write to each other at the same moment. On PostgreSQL every session has
+ * its own lock, so sending a message locks sender and recipient in one order. Otherwise the
+ * database has to break deadlocks, each a second later.
  */
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ interface Scene {
   bob: User;
   hers: Turn;
   his: Turn;
-  /** Children of hers. */
+  /** Turns of her children. */
   a: Turn;
   b: Turn;
   n: number;
@@ -80,7 +80,10 @@ async function sceneIn(office: FakeOffice): Promise<Omit<Scene, "n">> {
   return { office, ann, bob, hers, his, a, b };
 }
 
-/** What came too late, or was one letter too many, is refused; anything else is a fault. */
+/**
+ * Accepts a refusal for a call that came too late or exceeded a limit; any other error fails the
+ * test.
+ */
 async function later(ms: number, act: () => Promise<unknown>): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
   await act().catch((error: Error) => {
@@ -88,7 +91,7 @@ async function later(ms: number, act: () => Promise<unknown>): Promise<void> {
   });
 }
 
-/** Counted by the database; its processes have told of theirs when they have ended. */
+/** Deadlocks counted by PostgreSQL, which reports those of a process when the process has ended. */
 async function deadlocksIn(url: string): Promise<number> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-/** Who gets a letter, from the server's rows and locked, or why they do not. */
+/** Resolves and locks the recipient of a message from the server's rows, or refuses. */
 
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
@@ -17,12 +17,12 @@ import { isWelcome, type Reached, reachOf, type Writer } from "./rules.ts";
 
 export type Sender = Asker &
   /**
-   * `mayPrompt`: whether they may write to their own agents, to which it is as good as said.
-   * `mayAnswer`: whether they may decide what their agents ask.
+   * `mayPrompt`: may write to their own agents, which treat a message like a prompt. `mayAnswer`:
+   * may decide their agents' questions.
    */
   (
     | { session: null; ownerId: string; run: null; mayPrompt: boolean; mayAnswer: boolean }
-    /** `run`: the turn it writes in. */
+    /** `run`: turn that sends the message. */
     | { session: SessionRow; run: Pick<RunRow, "thread" | "prompt_id"> }
   );
 
@@ -41,33 +41,33 @@ export function agentSender(row: SessionRow, run: Pick<RunRow, "thread" | "promp
   return { orgId: row.org_id, ownerId: row.owner_id, session: row, run };
 }
 
-/** What says who is meant: the words, or the letter that is answered. */
+/** Recipient by name or by the message that is answered. */
 export interface Aim {
   to?: string | undefined;
   replyToId?: string | undefined;
 }
 
-/** The session that would be written to, to be locked before anything is decided. */
+/** Session to lock before anything is decided; empty if the recipient is a person or unknown. */
 export async function listReached(reader: Reader, asker: Asker, aim: Aim): Promise<string[]> {
-  const id = await findAimed(reader, asker, aim);
+  const id = await findTargetSession(reader, asker, aim);
   const row = id === null ? undefined : await findSession(reader, id);
   return row?.org_id === asker.orgId ? [row.id] : [];
 }
 
-async function findAimed(
+async function findTargetSession(
   reader: Reader,
   asker: Asker,
   { to, replyToId }: Aim,
 ): Promise<string | null> {
   if (to !== undefined) {
-    const meant = await findMeant(reader, asker, to);
-    return meant.kind === "session" ? meant.id : null;
+    const resolved = await findMeant(reader, asker, to);
+    return resolved.kind === "session" ? resolved.id : null;
   }
   const replied = replyToId === undefined ? undefined : await findLetter(reader, replyToId);
   return replied?.from_session_id ?? null;
 }
 
-/** Only a letter that was sent to the sender itself: what others were sent gives no right to answer. */
+/** Requires a message sent to the sender itself; messages to others give no right to reply. */
 export async function requireAnswerable(
   reader: Reader,
   { orgId, ownerId, session }: Sender,
@@ -101,7 +101,7 @@ export async function requireAddress(
     : { kind: "session", id: from_session_id };
 }
 
-/** Whether it goes to whoever wrote the letter it answers. */
+/** True if the address is the sender of the answered message. */
 export function isAnswerTo({ kind, id }: Address, replied: LetterRow | undefined): boolean {
   return (kind === "session" ? replied?.from_session_id : replied?.from_user_id) === id;
 }
@@ -113,13 +113,13 @@ export async function requireRecipient(
   { called, isAnswer }: { called: string; isAnswer: boolean },
 ): Promise<Recipient> {
   const found = await findRecipient(work, sender, address);
-  if (!found || !(await isHeard(work.tx, sender, found))) throw recipientNotFound(called);
+  if (!found || !(await mayReach(work.tx, sender, found))) throw recipientNotFound(called);
   if (found.kind === "session") refuseSelf(sender, found.session.row);
-  // Whoever wrote first may be answered.
+  // Replies to a sender are always allowed.
   const reach = isAnswer ? "free" : reachOf(await writerOf(work.tx, sender), reachedOf(found));
   if (reach === "none") throw recipientNotFound(called);
   if (found.kind === "session") {
-    if (reach === "consent") await requireWelcome(work.tx, sender, found.session.row);
+    if (reach === "consent") await requireConsent(work.tx, sender, found.session.row);
     refuseEnded(found.session.row);
   }
   return found;
@@ -136,20 +136,23 @@ async function findRecipient(
   }
   const session = await work.family(id);
   if (session?.row.org_id !== orgId) return undefined;
-  // What belongs to somebody who has left is as good as gone.
-  const { owner_id: whose } = session.row;
-  const user = whose === null || whose === ownerId ? undefined : await findUser(work.tx, whose);
+  // A session whose owner left counts as not found.
+  const { owner_id: recipientOwnerId } = session.row;
+  const user =
+    recipientOwnerId === null || recipientOwnerId === ownerId
+      ? undefined
+      : await findUser(work.tx, recipientOwnerId);
   return user && !isHere(user) ? undefined : { kind, session };
 }
 
-/** The agents of somebody who has left go on among themselves, and reach nobody else. */
-async function isHeard(
+/** Agents of an owner who left may write to each other, and to nobody else. */
+async function mayReach(
   reader: Reader,
   { session, ownerId }: Sender,
   to: Recipient,
 ): Promise<boolean> {
-  const whose = to.kind === "user" ? to.user.id : to.session.row.owner_id;
-  if (session === null || ownerId === null || whose === ownerId) return true;
+  const recipientOwnerId = to.kind === "user" ? to.user.id : to.session.row.owner_id;
+  if (session === null || ownerId === null || recipientOwnerId === ownerId) return true;
   const owner = await findUser(reader, ownerId);
   return owner !== undefined && isHere(owner);
 }
@@ -173,8 +176,8 @@ function refuseSelf({ session }: Sender, { id }: SessionRow): void {
   throw new Refusal("conflict", "recipient_self", "That is yourself. Write to somebody else.");
 }
 
-/** The same words to everybody who is not let in; that the handle is there, everybody knows. */
-async function requireWelcome(
+/** Every refused sender gets the same text. It may confirm the handle, since handles are public. */
+async function requireConsent(
   reader: Reader,
   { orgId, ownerId: senderId }: Sender,
   { owner_id: ownerId }: SessionRow,
@@ -192,7 +195,7 @@ async function requireWelcome(
   );
 }
 
-/** An orchestrator is never gone for good. */
+/** Refuses an ended session, except an orchestrator, which can always come back. */
 function refuseEnded({ id, lifecycle, kind }: SessionRow): void {
   if (lifecycle !== "terminated" || isOrchestrator({ kind })) return;
   throw new Refusal(

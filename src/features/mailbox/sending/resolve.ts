@@ -1,6 +1,6 @@
 /**
- * Whom `to` means. It only says who is called so; whether they may be written to is decided apart,
- * and who may not be is answered as somebody who is not there.
+ * Resolves `to` into an address. Permission is checked separately; a recipient out of reach gets
+ * the same error as a missing one.
  */
 
 import { Refusal } from "#base/refusal.ts";
@@ -18,11 +18,11 @@ export interface Address {
 
 export type Meant = Address | { kind: "nobody" } | { kind: "several"; people: PersonRow[] };
 
-/** Who asks: a person, or a session of theirs. */
+/** Sender on whose behalf a name is resolved: a person or one of their sessions. */
 export interface Asker {
   orgId: string;
   ownerId: string | null;
-  /** Null: the person. */
+  /** Null if the person writes. */
   session: SessionRow | null;
 }
 
@@ -48,32 +48,32 @@ export async function findMeant(reader: Reader, asker: Asker, to: string): Promi
   return findPerson(reader, asker, to);
 }
 
-/** Who leads it, or else its person's own. */
+/** The parent session, or the owner's orchestrator if there is no parent. */
 function ownOrchestrator({ ownerId, session }: Asker): Meant {
   const parentId = session?.parent_session_id ?? null;
   if (parentId !== null) return { kind: "session", id: parentId };
   return ownerId === null ? NOBODY : { kind: "session", id: orchestratorId(ownerId) };
 }
 
-/** Two that differ in capitals only, or in how a letter is put together, are one name. */
+/** Names that differ only in case or Unicode composition are equal. */
 const fold = (text: string) => text.normalize("NFC").toLowerCase();
 
 async function findPerson(reader: Reader, asker: Asker, name: string): Promise<Meant> {
   const wanted = fold(name);
   const members = (await listMembers(reader, asker.orgId)).filter(({ id }) => mayName(asker, id));
   const byId = members.find(({ id }) => id === name);
-  const people = byId ? [byId] : members.filter((member) => isCalled(member, wanted));
+  const people = byId ? [byId] : members.filter((member) => hasName(member, wanted));
   const [first, second] = people;
   if (!first) return NOBODY;
   return second ? { kind: "several", people } : { kind: "user", id: first.id };
 }
 
-/** Only people and orchestrators write to others, so nobody else learns who is called so. */
+/** Only people and orchestrators write to other people, so other sessions cannot find out names. */
 function mayName({ session, ownerId }: Asker, userId: string): boolean {
   return session === null || isOrchestrator(session) || userId === ownerId;
 }
 
-function isCalled({ name, email }: PersonRow, wanted: string): boolean {
+function hasName({ name, email }: PersonRow, wanted: string): boolean {
   const address = fold(email ?? "");
   const local = address.slice(0, Math.max(0, address.lastIndexOf("@")));
   return wanted !== "" && [fold(name), address, local].includes(wanted);
@@ -82,10 +82,10 @@ function isCalled({ name, email }: PersonRow, wanted: string): boolean {
 const MAX_NAMED = 10;
 
 export async function requireMeant(reader: Reader, asker: Asker, to: string): Promise<Address> {
-  const meant = await findMeant(reader, asker, to);
-  if (meant.kind === "nobody") throw recipientNotFound(to);
-  if (meant.kind !== "several") return meant;
-  const ids = meant.people.slice(0, MAX_NAMED).map(({ id }) => id);
+  const resolved = await findMeant(reader, asker, to);
+  if (resolved.kind === "nobody") throw recipientNotFound(to);
+  if (resolved.kind !== "several") return resolved;
+  const ids = resolved.people.slice(0, MAX_NAMED).map(({ id }) => id);
   throw new Refusal(
     "conflict",
     "recipient_ambiguous",
@@ -93,7 +93,7 @@ export async function requireMeant(reader: Reader, asker: Asker, to: string): Pr
   );
 }
 
-/** Missing, deleted and out of reach answer alike. */
+/** Missing, deleted and unreachable recipients get the same error. */
 export function recipientNotFound(to: string): Refusal {
   return new Refusal(
     "not_found",

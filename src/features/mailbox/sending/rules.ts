@@ -1,6 +1,6 @@
 /**
- * Who may write to whom, from the server's rows alone; pure. Whoever is out of reach is told no more
- * than that there is nobody of that name.
+ * Permission to write, from the server's rows alone; pure. A sender is told of an unreachable
+ * recipient only that nobody has that name.
  */
 
 import { orchestratorId } from "#protocol/names/session-ids.ts";
@@ -14,7 +14,7 @@ export type Writer =
       ownerId: string | null;
       role: AgentRole;
       parentId: string | null;
-      /** Its parent is an orchestrator, whose children may write to each other. */
+      /** True if the parent is an orchestrator, whose children may write to each other. */
       hasOrchestrator: boolean;
     };
 
@@ -28,7 +28,7 @@ export type Reached =
       isOrchestrator: boolean;
     };
 
-/** `consent`: only if whose agent it is lets others' agents write to it. */
+/** `consent`: allowed only if the owner of the agent accepts mail from other people's agents. */
 export type Reach = "free" | "consent" | "none";
 
 export function reachOf(from: Writer, to: Reached): Reach {
@@ -43,7 +43,7 @@ function fromPerson(userId: string, to: Session<Reached>): Reach {
   return toForeignAgent(to);
 }
 
-/** What belongs to the organisation is everybody's to write to. */
+/** Everybody may write to the organisation's orchestrator. */
 function toForeignAgent({ isOrchestrator, ownerId }: Session<Reached>): Reach {
   if (!isOrchestrator) return "none";
   return ownerId === null ? "free" : "consent";
@@ -75,7 +75,7 @@ function isOwnOrchestrator({ ownerId }: Session<Writer>, to: Session<Reached>): 
 
 export interface Consent {
   rule: "none" | "org" | "list";
-  /** The sender is the organisation's own agent. */
+  /** True if the sender is the organisation's own agent. */
   isFromOrg: boolean;
   isListed: boolean;
 }

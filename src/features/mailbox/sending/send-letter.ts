@@ -1,6 +1,6 @@
 /**
- * Sending a letter: whom it means, whether they may be written to, what called it forth, and that it
- * arrives. It is one transaction, in which the sessions it concerns are locked before anything else.
+ * Sends a message: resolves the recipient, checks permission and limits, counts hops, and delivers.
+ * All of it is one transaction that locks the sessions involved first.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import {
@@ -38,7 +38,7 @@ import {
 import { sessionSide, userSide } from "./sides.ts";
 import { writeLetter } from "./write-letter.ts";
 
-/** What one sender may have lying with one recipient unread. */
+/** Limits of unread messages from one sender to one recipient. */
 const UNREAD_BY_AGENT = 20;
 const UNREAD_BY_PERSON = 50;
 const UNREAD_OF_PERSON = 200;
@@ -49,11 +49,11 @@ export const LOOP_CUT =
 export interface Sent {
   letter: LetterRow;
   recipient: Recipient;
-  /** It was the one too many of an exchange, and is not delivered. */
+  /** True if the message exceeded the hop limit and is not delivered. */
   isCut: boolean;
 }
 
-/** `id`: of the letter. The sender's session is locked, and so is whom it reaches. */
+/** `id`: id of the new message. The caller has locked the sessions of sender and recipient. */
 export async function sendLetter(
   work: Work,
   sender: Sender,
@@ -69,7 +69,7 @@ export async function sendLetter(
     called: mail.to ?? address.id,
     isAnswer,
   });
-  requireWord(sender, recipient);
+  requireMayPrompt(sender, recipient);
   await requireRoom(work, sender, recipient);
   const draft = await draftOf(work, { sender, recipient, replied, isAnswer }, id, mail);
   if (recipient.kind === "user")
@@ -81,20 +81,20 @@ export async function sendLetter(
   const letter = await writeLetter(work, draft);
   const { session } = recipient;
   const isOwner = sender.session === null && sender.ownerId === session.row.owner_id;
-  const asked = isOwner && isAnswer ? await findAsked(work, session, replied) : undefined;
-  if (asked) {
-    requireAnswer(sender);
-    await answerAsked(work, asked, letter.content, sender.ownerId ?? "");
+  const pendingQuestion = isOwner && isAnswer ? await findAsked(work, session, replied) : undefined;
+  if (pendingQuestion) {
+    requireMayAnswer(sender);
+    await answerAsked(work, pendingQuestion, letter.content, sender.ownerId ?? "");
     await markReadBy(work.tx, id, null, work.now);
   } else await deliver(work, session, letter);
   return { letter, recipient, isCut: false };
 }
 
 /**
- * What a person writes to an agent of theirs is as good as said to it, and answers what it asked: a key
- * for letters alone must not begin by mail what it may not begin by a prompt.
+ * A person's message to their own agent acts like a prompt and answers its questions. A key with
+ * only the mail scope must not start by mail what it may not start by a prompt.
  */
-function requireWord(sender: Sender, recipient: Recipient): void {
+function requireMayPrompt(sender: Sender, recipient: Recipient): void {
   if (sender.session !== null || sender.mayPrompt || recipient.kind === "user") return;
   if (recipient.session.row.owner_id !== sender.ownerId) return;
   throw new Refusal(
@@ -104,8 +104,8 @@ function requireWord(sender: Sender, recipient: Recipient): void {
   );
 }
 
-/** An answer by letter is a decision, so it needs what deciding needs. */
-function requireAnswer(sender: Sender): void {
+/** A reply that answers a question is a decision, so it needs the permission to decide. */
+function requireMayAnswer(sender: Sender): void {
   if (sender.session !== null || sender.mayAnswer) return;
   throw new Refusal(
     "forbidden",
@@ -174,7 +174,10 @@ function recipientSide(work: Work, exchange: Exchange): Promise<LetterSide> {
   return sessionSide(work.tx, recipient.session.row, threadFor(exchange));
 }
 
-/** An answer is read where the letter was written; what a guest begins, in a conversation of its own. */
+/**
+ * A reply goes to the thread of the answered message; a guest's new message goes to the guest's own
+ * thread.
+ */
 function threadFor({ sender, recipient, replied, isAnswer }: Exchange): string {
   if (recipient.kind === "user") return MAIN_THREAD;
   if (isAnswer && replied?.from_thread) return replied.from_thread;
@@ -183,8 +186,8 @@ function threadFor({ sender, recipient, replied, isAnswer }: Exchange): string {
 }
 
 /**
- * A person begins anew, and so does an agent that its person asks to write. Any other goes on from what
- * it answers, and from what its turn was told.
+ * A person starts at zero hops, and so does an agent whose owner asks it to reply. Any other sender
+ * continues from the message it answers and from those its turn was given.
  */
 async function hopsFor(
   work: Work,
@@ -194,9 +197,13 @@ async function hopsFor(
 ): Promise<number> {
   if (!sender.run) return 0;
   const { prompt_id: promptId } = sender.run;
-  const told = await listByPrompt(work.tx, promptId);
+  const delivered = await listByPrompt(work.tx, promptId);
   const isAsked = replied && (await findPrompt(work.tx, promptId))?.author_kind === "user";
-  return hopsOf(replied && !isAsked ? [...told, replied] : told, from.ownerId, to.ownerId);
+  return hopsOf(
+    replied && !isAsked ? [...delivered, replied] : delivered,
+    from.ownerId,
+    to.ownerId,
+  );
 }
 
 export interface PersonsMail extends Omit<NewLetter, "messageType"> {

@@ -1,4 +1,4 @@
-/** Messages that people send over HTTP, and messages to their sessions. */
+/** Routes for messages that people send, and for messages to their sessions. */
 import { notFound } from "#base/refusal.ts";
 import {
   type Action,
@@ -47,7 +47,7 @@ const sendingRoutes: readonly Route[] = [
   }),
 ];
 
-/** Its person's; nobody else's is there. */
+/** Requires a session of the caller; any other counts as not found. */
 function requireOwn(
   principal: Principal,
   action: Action,

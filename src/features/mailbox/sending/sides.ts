@@ -1,4 +1,4 @@
-/** The ends of a letter, as they stand in the server's rows now. */
+/** Sides of a message, from the server's present rows. */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { findUser } from "#features/auth/index.ts";

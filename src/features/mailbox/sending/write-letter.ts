@@ -1,7 +1,7 @@
 /**
- * Writes a letter. One to a person is counted in their inbox, shown at once to who looks, and put in
- * the outbox for the channels they want it in, all in the writer's transaction. One to a session is
- * only written here: who sends it also sees to it that its agent is told.
+ * Writes a message. A message to a person is counted in their inbox, announced to open pages and
+ * put in the outbox for their channels, all in the writer's transaction. A message to a session is
+ * only stored; its sender also delivers it to the agent.
  */
 import { cleanText } from "#base/text/clean-text.ts";
 import type { Person, Work } from "#engine/index.ts";
@@ -25,15 +25,15 @@ export async function writeLetter(work: Work, draft: LetterDraft): Promise<Lette
   return row;
 }
 
-/** In the inbox and not read. */
+/** True if unread and in the inbox. */
 export function isCounted(row: LetterRow): boolean {
   return row.read_at === null && row.archived_at === null && row.snoozed_until === null;
 }
 
 /**
- * Does this with a person's inbox held. A letter to a person that is there already is changed only
- * so, and an inbox is held only after every session that the command locks: else two commands would
- * wait for each other.
+ * Runs `act` at the end of the command under the inbox lock. An existing message to a person
+ * changes only under this lock. An inbox is locked only after every session that the command locks;
+ * otherwise two commands could wait for each other.
  */
 export function withInbox(work: Work, person: Person, act: () => Promise<void>): void {
   work.atEnd(`inbox:${person.orgId}:${person.userId}`, async () => {
@@ -42,7 +42,7 @@ export function withInbox(work: Work, person: Person, act: () => Promise<void>):
   });
 }
 
-/** Puts it in the outbox, for the channels that its person wants and that there are. */
+/** Puts the message in the outbox for the configured channels that the recipient wants. */
 export async function post(work: Work, row: LetterRow): Promise<void> {
   for (const channel of await wantedChannels(work, row)) {
     const causeKey = `letter:${row.id}:${row.surfaced_at}:${channel}`;
@@ -51,7 +51,7 @@ export async function post(work: Work, row: LetterRow): Promise<void> {
   }
 }
 
-/** A hint: nothing depends on it. */
+/** Sends a hint to open pages; nothing depends on it. */
 export function hintLetter(work: Work, userId: string, letterId: string): void {
   work.tx.afterCommit(() => work.announcer.hint(`user:${userId}`, "letter", letterId));
 }

@@ -1,4 +1,4 @@
-/** `muster orchestrator`: who your orchestrator is, how it is, and how you want it. */
+/** `muster orchestrator`: identity, state and preferences of your orchestrator. */
 import { type Command, Option } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import { FILL_LIST, readContacts } from "#features/mailbox/cli/index.ts";
@@ -17,7 +17,7 @@ import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/i
 import { formatCost, safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 
 const MINUTE_MS = 60_000;
-/** How a preference is given back to the server. */
+/** Value that resets a preference to the server's default. */
 const DEFAULT = "default";
 
 export function addOrchestratorCommands(program: Command, host: CliHost): void {
@@ -132,7 +132,7 @@ async function wake(invocation: Invocation): Promise<Ending> {
 
 async function restart(invocation: Invocation, force: boolean): Promise<Ending> {
   const api = invocation.api();
-  // A restart by force is done again each time it is asked for, so it is asked for once.
+  // A forced restart takes effect on every request, so it is never retried.
   const answer = force
     ? await api.orchestrators.restart({ body: { force } })
     : await api.again.orchestrators.restart();

@@ -1,6 +1,6 @@
 /**
- * Avatar images: uploaded as a base64 `data:` URL, kept by the server, and shown from its own
- * address, so that nobody else learns who looks at them.
+ * Avatar images: uploaded as a base64 `data:` URL, stored by the server and served from its own
+ * address, so that no other server learns who looks at them.
  */
 import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
@@ -9,7 +9,7 @@ import type { Person } from "#engine/index.ts";
 import { deleteAvatar, saveAvatar } from "../queries.ts";
 import { MAX_AVATAR_BYTES } from "./avatar-limits.ts";
 
-/** How files of each type begin. SVG is left out: it can carry scripts. */
+/** Signature of each file type. SVG is left out, because it can contain scripts. */
 const SIGNATURES: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
   "image/png": (bytes) => bytes.subarray(0, 8).equals(Buffer.from("\x89PNG\r\n\x1a\n", "latin1")),
   "image/jpeg": (bytes) => bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff])),
@@ -23,8 +23,8 @@ export function avatarPath(userId: string): string {
 }
 
 /**
- * Stores or removes the image that belongs to `given` and returns what the identity shows: an emoji
- * and an address as they are, an upload as its path, whose `v` changes with the image.
+ * Stores or removes the image for `given` and returns the value that the identity shows: an emoji
+ * or an address unchanged, an upload as its path, whose `v` changes with the image.
  */
 export async function settleAvatar(
   tx: Tx,

@@ -1,4 +1,4 @@
-/** Whether a handle is free in an org, and which one like it is. */
+/** Checks that a handle is free in an organisation, and suggests a similar one. */
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { Person } from "#engine/index.ts";
@@ -8,7 +8,7 @@ import { freeHandle, handleKey, handleStem, usableHandle } from "./handles.ts";
 
 export type Handed = Pick<IdentityRow, "handle" | "handle_key">;
 
-/** One's own is free for oneself. */
+/** A person's own handle counts as free for that person. */
 export async function checkHandle(
   reader: Reader,
   person: Person,

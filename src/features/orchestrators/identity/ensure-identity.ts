@@ -1,4 +1,7 @@
-/** A person's orchestrator and its identity, locked. Who has none gets an identity of their name. */
+/**
+ * A person's orchestrator and its identity, both locked. A person without an identity gets one
+ * under their own name.
+ */
 import { cleanText } from "#base/text/clean-text.ts";
 import type { Person, SessionWriter, Work } from "#engine/index.ts";
 import { lockOrg } from "#features/auth/index.ts";
@@ -22,65 +25,71 @@ export interface Locked {
   isNew: boolean;
 }
 
-/** In the order of all locks: the org if a handle is to be given, the session, then its identity. */
+/**
+ * Takes the locks in the common order: the organisation if a handle is given, the session, the
+ * identity.
+ */
 export async function lockOrchestrator(
   work: Work,
   person: NamedPerson,
-  wish: IdentityChange,
+  change: IdentityChange,
 ): Promise<Locked> {
   const id = orchestratorId(person.userId);
-  if (wish.handle !== undefined) await lockOrg(work.tx, person.orgId);
+  if (change.handle !== undefined) await lockOrg(work.tx, person.orgId);
   const session = await work.session(id);
-  const identity = await ensureIdentity(work, person, wish);
-  // Of two that come at once and find none, one has made it by now.
+  const identity = await ensureIdentity(work, person, change);
+  // A concurrent command may have created the session meanwhile.
   return { ...identity, session: session ?? (await work.session(id)) };
 }
 
 async function ensureIdentity(
   work: Work,
   person: NamedPerson,
-  wish: IdentityChange,
+  change: IdentityChange,
 ): Promise<{ identity: IdentityRow; isNew: boolean }> {
   const known = await lockIdentity(work.tx, person);
   if (known) return { identity: known, isNew: false };
-  // So that of two who come at once one makes it, and no handle is given twice.
+  // Serializes concurrent creations, and keeps handles unique.
   await lockOrg(work.tx, person.orgId);
   const made = await lockIdentity(work.tx, person);
   if (made) return { identity: made, isNew: false };
-  const identity = { ...blank(person, work.now), ...(await firstHandle(work, person, wish)) };
-  await applyWish(work, person, identity, wish);
+  const identity = {
+    ...defaultIdentity(person, work.now),
+    ...(await firstHandle(work, person, change)),
+  };
+  await applyChange(work, person, identity, change);
   await insertIdentity(work.tx, identity);
   return { identity, isNew: true };
 }
 
-/** Changes what is asked for, in the row and in the database; the locks were taken for the same wish. */
+/** Applies a change to the row and saves it; the caller took the locks for the same change. */
 export async function changeIdentity(
   work: Work,
   person: Person,
   identity: IdentityRow,
-  wish: IdentityChange,
+  change: IdentityChange,
 ): Promise<void> {
-  if (wish.handle !== undefined && handleKey(wish.handle) !== identity.handle_key)
-    await requireFreeHandle(work.tx, person, wish.handle);
-  await applyWish(work, person, identity, wish);
+  if (change.handle !== undefined && handleKey(change.handle) !== identity.handle_key)
+    await requireFreeHandle(work.tx, person, change.handle);
+  await applyChange(work, person, identity, change);
   identity.updated_at = work.now;
   await saveIdentity(work.tx, identity);
 }
 
-async function applyWish(
+async function applyChange(
   work: Work,
   person: Person,
   identity: IdentityRow,
-  wish: IdentityChange,
+  change: IdentityChange,
 ): Promise<void> {
-  if (wish.handle !== undefined) Object.assign(identity, handed(wish.handle));
-  if (wish.name !== undefined) identity.name = wish.name;
-  if (wish.avatar !== undefined)
-    identity.avatar = await settleAvatar(work.tx, person, wish.avatar, identity.avatar);
-  if (wish.style !== undefined) identity.style = wish.style;
-  if (wish.customInstructions !== undefined)
-    identity.custom_instructions = wish.customInstructions || null;
-  if (wish.acceptsAgentMail !== undefined) identity.accepts_agent_mail = wish.acceptsAgentMail;
+  if (change.handle !== undefined) Object.assign(identity, handleColumns(change.handle));
+  if (change.name !== undefined) identity.name = change.name;
+  if (change.avatar !== undefined)
+    identity.avatar = await settleAvatar(work.tx, person, change.avatar, identity.avatar);
+  if (change.style !== undefined) identity.style = change.style;
+  if (change.customInstructions !== undefined)
+    identity.custom_instructions = change.customInstructions || null;
+  if (change.acceptsAgentMail !== undefined) identity.accepts_agent_mail = change.acceptsAgentMail;
 }
 
 async function firstHandle(
@@ -90,16 +99,16 @@ async function firstHandle(
 ): Promise<Handed> {
   if (handle !== undefined) {
     await requireFreeHandle(work.tx, person, handle);
-    return handed(handle);
+    return handleColumns(handle);
   }
   const wanted = usableHandle(handleFrom(person.name));
   const taken = await listTakenHandles(work.tx, person, handleKey(handleStem(wanted)));
-  return handed(freeHandle(wanted, taken));
+  return handleColumns(freeHandle(wanted, taken));
 }
 
-const handed = (handle: string): Handed => ({ handle, handle_key: handleKey(handle) });
+const handleColumns = (handle: string): Handed => ({ handle, handle_key: handleKey(handle) });
 
-function blank({ orgId, userId, name }: NamedPerson, now: number): IdentityRow {
+function defaultIdentity({ orgId, userId, name }: NamedPerson, now: number): IdentityRow {
   const short = cleanText(name)
     .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ")
     .trim();

@@ -1,10 +1,10 @@
-/** Handles: by what name an agent is called in its org. Pure. */
+/** Handles, the names of agents in an organisation; pure. */
 
 export const MAX_HANDLE_CHARS = 30;
-/** Words of letters and digits with one dash between them. */
+/** Groups of letters and digits with single dashes between them. */
 export const HANDLE = /^(?=.{2,30}$)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$/;
 
-/** Names that mean something else where agents are called, or promise what no agent is. */
+/** Names with another meaning in an address, or that claim a role no agent has. */
 const RESERVED: ReadonlySet<string> = new Set([
   "admin",
   "administrator",
@@ -35,14 +35,14 @@ const RESERVED: ReadonlySet<string> = new Set([
   "user",
 ]);
 
-/** Two handles that differ in capitals only are one. */
+/** Handles that differ only in case are equal. */
 export const handleKey = (handle: string) => handle.toLowerCase();
 
-/** Dashes and numbers make no other name of it. */
+/** Dashes and digits do not make a reserved name usable. */
 export const isReserved = (handle: string) =>
   RESERVED.has(handleKey(handle).replaceAll(/[-\d]/g, ""));
 
-/** The name of the platform is nobody's, however it is written. */
+/** True for the platform's name in any spelling, which nobody may use. */
 export function isPlatformName(name: string): boolean {
   const letters = name
     .normalize("NFKC")
@@ -51,7 +51,9 @@ export function isPlatformName(name: string): boolean {
   return letters === "muster";
 }
 
-/** From a person's name; of a name in other letters nothing may be left. */
+/**
+ * Handle from a person's name; falls back to "agent" for a name without Latin letters or digits.
+ */
 export function handleFrom(name: string): string {
   const plain = name
     .normalize("NFKD")
@@ -64,13 +66,13 @@ export function handleFrom(name: string): string {
   return plain.length === 1 ? `${plain}-agent` : plain;
 }
 
-/** The wanted one, if it and every one with a number to it may be given; else one like it. */
+/** The wanted handle if it and its numbered forms are allowed, otherwise a similar one. */
 export function usableHandle(wanted: string): string {
   const stem = handleStem(wanted);
   return isReserved(wanted) || isReserved(stem) ? handleStem(`agent-${stem}`) : wanted;
 }
 
-/** One that is usable, or the same with the first number that makes it free. */
+/** The usable handle, or its first numbered form that is free. */
 export function freeHandle(usable: string, taken: ReadonlySet<string>): string {
   if (!taken.has(handleKey(usable))) return usable;
   for (let number = 2; ; number++) {
@@ -79,7 +81,7 @@ export function freeHandle(usable: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The beginning of a handle that every numbered one shares. */
+/** Prefix that all numbered forms of a handle share. */
 export function handleStem(handle: string): string {
   return handle.slice(0, MAX_HANDLE_CHARS - 6).replace(/-+$/, "");
 }

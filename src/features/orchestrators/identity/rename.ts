@@ -1,4 +1,7 @@
-/** Who an orchestrator is, changed. Who has none yet gets one; it starts when it is needed. */
+/**
+ * Changes the identity of an orchestrator. A person without one gets an identity; the session
+ * starts when it is needed.
+ */
 import type { Work } from "#engine/index.ts";
 import type { IdentityChange } from "../contract.ts";
 import type { IdentityRow } from "../schema.ts";
@@ -7,11 +10,11 @@ import { changeIdentity, lockOrchestrator, type NamedPerson } from "./ensure-ide
 export async function renameOrchestrator(
   work: Work,
   person: NamedPerson,
-  wish: IdentityChange,
+  change: IdentityChange,
 ): Promise<IdentityRow> {
   const { orgId, userId } = person;
-  const { session, identity, isNew } = await lockOrchestrator(work, person, wish);
-  if (!isNew) await changeIdentity(work, person, identity, wish);
+  const { session, identity, isNew } = await lockOrchestrator(work, person, change);
+  if (!isNew) await changeIdentity(work, person, identity, change);
   if (session && session.row.title !== identity.name) {
     session.row.title = identity.name;
     session.record({ type: "session_updated", reason: "changed", data: { fields: ["title"] } });

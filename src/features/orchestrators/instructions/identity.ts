@@ -1,4 +1,7 @@
-/** What an orchestrator is told about itself: its name, how it speaks, and what its person wrote for it. */
+/**
+ * Identity part of an orchestrator's instructions: name, style, and the owner's custom
+ * instructions.
+ */
 import type { Style } from "../contract.ts";
 import type { IdentityRow } from "../schema.ts";
 
@@ -24,13 +27,13 @@ export function identityText(
     `- Your handle, by which others in the organisation can call you: @${handle}`,
     `- Your person: ${person}`,
     `- How you write: ${STYLES[style]}`,
-    ...(custom_instructions === null ? [] : ownWords(custom_instructions)),
+    ...(custom_instructions === null ? [] : customSection(custom_instructions)),
     "",
   ].join("\n");
 }
 
-/** Between fences longer than any in it, so that it cannot end them and go on as something else. */
-function ownWords(text: string): string[] {
+/** Uses a fence longer than any in the text, so that the text cannot close it. */
+function customSection(text: string): string[] {
   const longest = Math.max(2, ...[...text.matchAll(/~+/g)].map(([run]) => run.length));
   const fence = "~".repeat(longest + 1);
   return [

@@ -1,4 +1,7 @@
-/** What orchestrators are told must be true: of their tools, and of whose words are whose. */
+/**
+ * The instructions of orchestrators must be true about their tools and about the authors of quoted
+ * text.
+ */
 import { describe, expect, it } from "vitest";
 import { createDelegation } from "#features/delegation/index.ts";
 import { memory } from "#features/memory/index.ts";

@@ -1,9 +1,9 @@
 /**
- * What every orchestrator is told first, whoever it works for. A tool that is named here exists for
- * orchestrators, or is in OPTIONAL_TOOLS and is spoken of with an "if"; a test keeps that true.
+ * First part of every orchestrator's instructions. A tool named here exists for orchestrators, or
+ * is in OPTIONAL_TOOLS and is mentioned with an "if"; a test checks this.
  */
 
-/** They come with features that an instance may not have yet. */
+/** Tools of features that a server may not have. */
 export const OPTIONAL_TOOLS = [
   "channel_reply",
   "emit_notification",

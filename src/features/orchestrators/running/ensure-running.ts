@@ -1,8 +1,8 @@
 /**
- * The one way in which a person's orchestrator comes to be and comes back: for the page, by hand, by
- * itself, and when something is to be said to it. It holds the identity's row, so of two that come
- * at once one does it and the other finds it done. It never takes anything away: history, threads,
- * children and files are as they were.
+ * The single way in which a person's orchestrator is created and restored: for the page, on
+ * request, automatically, and when somebody writes to it. It locks the identity's row, so that of
+ * two concurrent calls one does the work and the other finds it done. It never removes anything:
+ * history, threads, children and files stay.
  */
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { changeLifecycle, createSession, restart, revive } from "#engine/sessions/index.ts";
@@ -21,36 +21,41 @@ export interface Running {
 }
 
 export interface Wish {
-  /** Who it is to be, when it is not running. */
+  /** Identity to use if the orchestrator is not running. */
   identity?: IdentityChange;
-  /** One that sleeps is woken too. */
+  /** Also wakes a hibernated orchestrator. */
   wakes?: boolean;
-  /** One that is healthy begins anew: its turns are stopped, what is queued stays. */
+  /** Restarts a healthy orchestrator: stops its turns and keeps its queue. */
   restarts?: boolean;
-  /** Nobody asked for it: what has failed before is not forgotten. */
+  /** True if no person asked for it, so that earlier failures still count. */
   isAutomatic?: boolean;
 }
 
 export async function ensureRunning(
   work: Work,
   person: NamedPerson,
-  { identity: wish = {}, wakes = false, restarts = false, isAutomatic = false }: Wish = {},
+  {
+    identity: identityChange = {},
+    wakes = false,
+    restarts = false,
+    isAutomatic = false,
+  }: Wish = {},
 ): Promise<Running> {
-  const { session, identity, isNew } = await lockOrchestrator(work, person, wish);
+  const { session, identity, isNew } = await lockOrchestrator(work, person, identityChange);
   if (session && isHealthy(session.row)) {
     const did = restarts ? await renew(work, session) : await wakeIf(work, session, wakes);
-    if (did === "revived") await tellRestart(work, person, "restarted", isAutomatic);
+    if (did === "revived") await auditRestart(work, person, "restarted", isAutomatic);
     return { session, identity, did };
   }
-  if (!isNew) await changeIdentity(work, person, identity, wish);
+  if (!isNew) await changeIdentity(work, person, identity, identityChange);
   if (!isAutomatic) await forgetFailures(work, identity);
   const started = session ?? (await create(work, person, identity));
   started.row.title = identity.name;
   await settle(work, started);
-  // Nobody asked for a turn of it by that.
+  // An automatic restart leaves it hibernated, since nobody asked for a turn.
   if (session) await revive(work, session, isAutomatic ? "hibernated" : "active");
   const did = session ? "revived" : "created";
-  await tellRestart(work, person, did, isAutomatic);
+  await auditRestart(work, person, did, isAutomatic);
   return { session: started, identity, did };
 }
 
@@ -69,7 +74,7 @@ async function wakeIf(
   return "woken";
 }
 
-/** A person has taken it in hand. */
+/** Clears earlier failures, because a person has taken over. */
 async function forgetFailures(work: Work, identity: IdentityRow): Promise<void> {
   if (identity.restarts === "[]" && identity.stopped_at === null) return;
   identity.restarts = "[]";
@@ -109,7 +114,7 @@ async function create(
   });
 }
 
-function tellRestart(
+function auditRestart(
   work: Work,
   { orgId, userId }: NamedPerson,
   action: string,

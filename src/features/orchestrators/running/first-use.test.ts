@@ -1,4 +1,4 @@
-/** A person's orchestrator comes to be with the first task for it. */
+/** A person's orchestrator is created with its first task. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { authMigrations, insertUser } from "#features/auth/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";

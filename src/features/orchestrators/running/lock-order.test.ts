@@ -1,7 +1,7 @@
 /**
- * Parents and children change each other from both sides at once: the child's turn ends while its
- * parent writes to it. On PostgreSQL each session is locked by itself, so commands that lock several
- * must do it in one order, or the database has to break them up, a second later each time.
+ * Parents and children change each other at the same moment: the child's turn ends while its parent
+ * writes to it. On PostgreSQL every session has its own lock, so commands that lock several must do
+ * it in one order. Otherwise the database has to break deadlocks, each a second later.
  */
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
@@ -29,7 +29,7 @@ const spawn: Act = ({ parent }) => parent.tool("spawn_session", { prompt: "go", 
 const terminate: Act = ({ parent, childId }) =>
   parent.tool("terminate_session", { sessionId: childId });
 
-/** How often what happens at the same moment: below or outside, and above. */
+/** Concurrent pairs: their number, a title, an act below or outside, and an act above. */
 const RACES: [pairs: number, string, Act, Act][] = [
   [
     60,
@@ -118,7 +118,7 @@ async function race(url: string, pairs: number, below: Act, above: Act): Promise
   }
 }
 
-/** The one that came second may find that there is nothing left to do. */
+/** The second of two may find nothing left to do. */
 function refused(error: Error): void {
   if (!("code" in error)) throw error;
 }
@@ -133,7 +133,7 @@ async function addOwner({ kernel }: World): Promise<void> {
   });
 }
 
-/** Counted by the database; its processes have told of theirs when they have ended. */
+/** Deadlocks counted by PostgreSQL, which reports those of a process when the process has ended. */
 async function deadlocksIn(url: string): Promise<number> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -1,7 +1,7 @@
 /**
- * When an orchestrator that has ended is brought back without a person; pure. It is left alone at
- * first, because a person may be bringing it back; each time that did not last makes the next one
- * wait, and the third in ten minutes is the last until a person does it.
+ * Schedule for restoring an ended orchestrator without a person; pure. A grace period comes first,
+ * because a person may be restoring it. Each failed restart delays the next one, and after the
+ * third within ten minutes only a person restores it.
  */
 import type { Recovery } from "../contract.ts";
 
@@ -11,17 +11,20 @@ export const MAX_FAILURES = 3;
 const PAUSES_MS = [15_000, 30_000, 60_000] as const;
 
 export interface Ended {
-  /** When it ended. */
+  /** Time when it ended. */
   deadSince: number;
-  /** When it was last brought back without a person. That it is not here says that it failed. */
+  /**
+   * Times of recent restarts without a person. Each of them failed, since the orchestrator is not
+   * running.
+   */
   restarts: readonly number[];
-  /** When it was given up; about this end if it is not before it. */
+  /** Time when recovery stopped; it concerns this end unless it is earlier. */
   stoppedAt: number | null;
 }
 
 export interface Plan {
   state: Recovery["state"];
-  /** Null: not by itself. */
+  /** Null if it is not restored automatically. */
   dueAt: number | null;
 }
 
@@ -31,10 +34,11 @@ export function planRestart({ deadSince, restarts, stoppedAt }: Ended, now: numb
   if (isGivenUp || recent.length >= MAX_FAILURES) return { state: "stopped", dueAt: null };
   const last = recent.at(-1);
   if (last === undefined) return { state: "recovering", dueAt: deadSince + DEAD_MS };
-  // Before the end: it did not come back at all. After it: it came back, and ended again.
-  const rest = last < deadSince ? deadSince + DEAD_MS : 0;
+  // A restart before this end worked for a while, so the grace period applies again. A restart
+  // after it never came up, so only the pause applies.
+  const notBefore = last < deadSince ? deadSince + DEAD_MS : 0;
   const pause = PAUSES_MS[Math.min(recent.length, PAUSES_MS.length) - 1] as number;
-  return { state: "backoff", dueAt: Math.max(rest, last + pause) };
+  return { state: "backoff", dueAt: Math.max(notBefore, last + pause) };
 }
 
 export function recentOf(restarts: readonly number[], now: number): number[] {

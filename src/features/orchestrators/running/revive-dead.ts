@@ -1,7 +1,7 @@
 /**
- * Orchestrators that have ended come back by themselves, asleep. One that its person has put away
- * stays away until they want it. Each try is written down before it is made,
- * so that one that fails, or takes its server with it, counts all the same.
+ * Restores ended orchestrators automatically, in hibernation. One that its owner archived stays
+ * archived until they want it. Each attempt is recorded before it is made, so that an attempt that
+ * fails or crashes the server still counts.
  */
 import { command, type Engine, eachApart, type Person } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
@@ -21,14 +21,14 @@ async function reviveOne(
   engine: Engine,
   { org_id: orgId, user_id: userId, name }: DeadOrchestrator,
 ): Promise<void> {
-  if (!(await beginTry(engine, { orgId, userId }))) return;
+  if (!(await recordAttempt(engine, { orgId, userId }))) return;
   await command(engine, (work) =>
     ensureRunning(work, { orgId, userId, name }, { isAutomatic: true }),
   );
 }
 
-/** False: it is not time yet, it is not to be tried again, or somebody else was faster. */
-function beginTry(engine: Engine, person: Person): Promise<boolean> {
+/** Returns false if no attempt is due, if recovery has stopped, or if somebody else was faster. */
+function recordAttempt(engine: Engine, person: Person): Promise<boolean> {
   return command(engine, async (work) => {
     const identity = await lockIdentity(work.tx, person);
     const session = await findSession(work.tx, orchestratorId(person.userId));

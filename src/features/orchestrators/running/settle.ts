@@ -1,9 +1,9 @@
-/** How an orchestrator is set: as its person prefers, within what admins have settled. */
+/** Settings of an orchestrator: its owner's preferences within the admin settings. */
 import { Refusal } from "#base/refusal.ts";
 import type { Person, SessionWriter, Work } from "#engine/index.ts";
 import { findFixedModel, findPreferences } from "../queries.ts";
 
-/** What admins settled, else what its person prefers, else what the server has. */
+/** The admins' model, else the owner's preference, else the server's default. */
 export async function modelFor(work: Work, person: Person): Promise<string | null> {
   const fixed = await findFixedModel(work.tx, person.orgId);
   return fixed ?? (await findPreferences(work.tx, person)).model ?? work.defaults.model;

@@ -1,4 +1,4 @@
-/** An orchestrator speaks to a child, passes on what it said, and ends it. */
+/** Tools of an orchestrator that message a child, forward its messages and end it. */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import type { SessionRow } from "#engine/index.ts";
@@ -43,19 +43,22 @@ export const sendMessage = defineTool({
         "From now on it can change nothing until you or your person have approved a new plan of it; an earlier plan counts no more.",
       ),
   }),
-  async handle(work, { session }, { sessionId, message, interrupt = false, ...wish }) {
+  async handle(work, { session }, { sessionId, message, interrupt = false, ...options }) {
     const { child, link } = await requireChild(work, session.row.id, sessionId);
     requireReachable(child.row, link);
     if (child.row.lifecycle === "archived") await changeLifecycle(work, child, "active");
-    if (wish.requirePlanApproval) askForPlan(child);
+    if (options.requirePlanApproval) askForPlan(child);
     const mode = interrupt ? "interrupt" : "followup";
     const sent = await messageChild(work, session, child, message, mode);
     await trace(work, session, "worker_messaged", sessionId);
-    return { output: { sessionId, ...told(sent) }, error: null };
+    return { output: { sessionId, ...sentResult(sent) }, error: null };
   },
 });
 
-/** One that the parent put away, or that said it was done, is woken; what a person puts away stays so. */
+/**
+ * A message wakes a child that the parent archived or that completed; one archived by a person
+ * stays archived.
+ */
 function requireReachable({ id, lifecycle }: SessionRow, { is_silent }: LinkRow): void {
   if (lifecycle === "terminated" || (lifecycle === "archived" && is_silent === 0)) {
     const how = lifecycle === "terminated" ? "has been ended for good" : "was put away by a person";
@@ -67,7 +70,7 @@ function requireReachable({ id, lifecycle }: SessionRow, { is_silent }: LinkRow)
   }
 }
 
-function told(sent: Sent): Record<string, unknown> {
+function sentResult(sent: Sent): Record<string, unknown> {
   if (sent.as === "answer")
     return { answered: true, next: "It goes on with your answer. Call wait_for_event." };
   if (sent.as === "revise") {
@@ -98,8 +101,8 @@ export const forwardMessagesTool = defineTool({
   }),
   async handle(work, { session, run }, { sessionId, limit }) {
     const { child } = await requireChild(work, session.row.id, sessionId);
-    const place = { thread: run.thread, promptId: run.prompt_id, runId: run.id };
-    const forwarded = await forwardMessages(work, session, place, child, limit);
+    const turnRef = { thread: run.thread, promptId: run.prompt_id, runId: run.id };
+    const forwarded = await forwardMessages(work, session, turnRef, child, limit);
     if (forwarded === 0)
       return { output: null, error: "It has said nothing yet, so nothing was forwarded." };
     const next = "The person has them before their eyes. Add only what they do not say.";

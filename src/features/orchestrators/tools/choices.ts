@@ -1,4 +1,4 @@
-/** What an agent can choose from for those it sends to work: repositories and personas. */
+/** Tools that list the repositories and personas an agent can choose for its children. */
 import * as z from "zod";
 import { defineTool } from "#engine/tools/index.ts";
 import { listUsablePersonas } from "#features/personas/index.ts";
@@ -51,7 +51,7 @@ export const listPersonas = defineTool({
   },
 });
 
-/** Tells of what a list leaves out, because an agent takes a list for all there is. */
+/** Reports the number of unlisted items, because an agent takes a list for complete. */
 function moreOf(more: number, what: string): { more?: number; next?: string } {
   if (more <= 0) return {};
   return { more, next: `${more} more ${what} are not listed. Look for others with query.` };

@@ -1,4 +1,4 @@
-/** The tools of an orchestrator's agent for its child sessions; two of them are a supervisor's too. */
+/** Tools of an orchestrator's agent for its child sessions; supervisors share two of them. */
 import type { Tool } from "#engine/tools/index.ts";
 import { forwardMessagesTool, sendMessage, terminateSession } from "./act-on-children.ts";
 import { listPersonas, listRepos } from "./choices.ts";
@@ -6,7 +6,7 @@ import { getSessionStatus, listSessions, readMessagesTool } from "./look-at-chil
 import { createSpawnSession } from "./spawn-session.ts";
 import { sleep, waitForEvent } from "./wait-for-event.ts";
 
-/** `publicUrl`: where people reach the server. */
+/** `publicUrl`: address at which people reach the server. */
 export function createOrchestratorTools({
   publicUrl,
 }: {

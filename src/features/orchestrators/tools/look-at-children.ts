@@ -1,4 +1,4 @@
-/** An orchestrator looks at its children: all of them, one of them, what one has said. */
+/** Tools of an orchestrator that read its children: a list, a status, the messages of one. */
 import * as z from "zod";
 import { listPendingGates } from "#engine/gates/index.ts";
 import type { SessionRow, Work } from "#engine/index.ts";
@@ -27,7 +27,7 @@ import type { Activity } from "#protocol/sessions.ts";
 import { ORCHESTRATORS, sessionIdInput, targetOf } from "./own-child.ts";
 
 const MAX_LISTED = 100;
-/** Looked at to find those that fit. */
+/** Number of children searched for matches. */
 const MAX_SEEN = 500;
 const MAX_FILES = 50;
 const MAX_MESSAGES = 100;
@@ -45,7 +45,7 @@ const STATUS_FILTERS = [
   "asleep",
   "recovering",
   "failed",
-  // The words of other clients.
+  // Words of other clients.
   "active",
   "completed",
   "unknown",
@@ -82,13 +82,13 @@ export const listSessions = defineTool({
     const seen = await listChildSessions(work.tx, session.row.id, MAX_SEEN);
     const repos =
       repo === undefined ? undefined : await listRepoAddresses(work.tx, session.row.org_id, repo);
-    const onRepo = seen.filter((row) => isOn(row, repos) && mayHaveStatus(row, status));
+    const onRepo = seen.filter((row) => isOnRepo(row, repos) && mayHaveStatus(row, status));
     const states = await describeSessions(work.tx, onRepo, work.now);
     const found = onRepo.filter((row, at) => hasStatus(row, states[at]?.activity, status));
     const sessions = [];
     for (const described of await describeChildren(work.tx, found.slice(0, MAX_LISTED), work.now)) {
       const { doing, ...child } = shownToAgent(described);
-      // What a child says is not for guests, who could have it told.
+      // The child's text is left out for guests, who could have it repeated to them.
       sessions.push(isForGuest ? child : { ...child, doing });
     }
     const more = found.length - sessions.length;
@@ -106,7 +106,7 @@ export const listSessions = defineTool({
 
 const UNDER_WAY: readonly Activity[] = ["working", "needs_you", "waiting", "recovering", "unknown"];
 
-/** Sorts out what the row alone can tell, before states are worked out. */
+/** Filters by the row alone, before the costlier states are computed. */
 function mayHaveStatus(row: SessionRow, wanted: StatusFilter | undefined): boolean {
   if (wanted === undefined || wanted === "completed") return true;
   return isLive(row) === (wanted !== "ended");
@@ -125,7 +125,7 @@ function hasStatus(
     case "active":
       return activity !== undefined && UNDER_WAY.includes(activity);
     case "idle":
-      // A child that is done rests, too.
+      // A completed child is idle, too.
       return activity === "idle" || activity === "done";
     case "completed":
       return !isLive(row) || activity === "done" || isAsleepWhenDone(row);
@@ -138,12 +138,12 @@ function isAsleepWhenDone({ lifecycle, last_outcome, waiting }: SessionRow): boo
   return lifecycle === "hibernated" && last_outcome === "completed" && waiting === 0;
 }
 
-/** Undefined: on any. */
-function isOn({ repo }: SessionRow, addresses: readonly string[] | undefined): boolean {
+/** Undefined matches any repository. */
+function isOnRepo({ repo }: SessionRow, addresses: readonly string[] | undefined): boolean {
   return addresses === undefined || (repo !== null && addresses.includes(repo));
 }
 
-/** `cost` under a name that says what it is counted in. */
+/** Renames `cost` to name its unit. */
 function shownToAgent({ cost, state: _state, ...child }: Child) {
   return { ...child, costMicros: cost };
 }
@@ -176,7 +176,7 @@ export const getSessionStatus = defineTool({
 const DECIDE =
   "Decide with decide_plan: approve, revise with what to change, or reject. Your person can decide it too.";
 
-/** A question and a plan are the parent's to answer; an approval is a person's to give. */
+/** A parent may answer questions and decide on plans; approvals belong to people. */
 async function waitsFor(work: Work, sessionId: string): Promise<Record<string, unknown> | null> {
   const gates = await listPendingGates(work.tx, sessionId);
   const question = gates.find(({ kind }) => kind === "question");

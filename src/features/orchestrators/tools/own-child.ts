@@ -1,7 +1,7 @@
 /**
- * Whose tools these are and whom they reach: an orchestrator's, and no session but its own children.
- * Who calls is known by the run, never by the input. A stranger's session, a sibling's, its own and
- * one that is not there are refused in the same words.
+ * Roles and reach of these tools: orchestrators, and only their own children. The run identifies
+ * the caller, never the input. Another person's session, a sibling's child, the caller itself and a
+ * missing session get the same refusal.
  */
 import * as z from "zod";
 import type { AgentRole } from "#protocol/tools.ts";

@@ -1,4 +1,4 @@
-/** A parent is asked with the choices there are, and its answers must fit them. */
+/** A parent gets the options of a question, and its answers must fit them. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createDelegation } from "#features/delegation/index.ts";
 import { FakeFamily } from "#features/fake-family/index.ts";

@@ -1,4 +1,4 @@
-/** Results of children as an orchestrator and its person learn of them: words, state, failure. */
+/** Results of children as an orchestrator and its owner see them: text, state, failure. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createAudit } from "#features/audit/index.ts";
 import { briefing } from "#features/briefing/index.ts";

@@ -1,4 +1,4 @@
-/** A child for an orchestrator: what it is told to make of a session, and what it may not. */
+/** Tool that creates a child of an orchestrator, with its input and its limits. */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
@@ -118,8 +118,8 @@ const spawnInput = z.strictObject({
 });
 
 /**
- * Refuses a conversation that is not the child's to take: another person's, or the web conversation
- * that each session has of its own.
+ * Refuses a scope key that the child may not take: another person's conversation, or the web
+ * conversation that every session has of its own.
  */
 function requireScopeKey(ownerId: string | null, scopeKey: string): void {
   const [kind, userId, channel] = scopeKey.split(":");
@@ -144,7 +144,10 @@ const WORKS =
 const PLANS_FIRST =
   "It looks around and presents a plan; until one is approved it can change nothing. Call wait_for_event: you are woken with the plan, and decide it with decide_plan.";
 
-/** A name that the organisation's list does not have cannot be cloned; the child goes with the refusal. */
+/**
+ * Refuses a repository name that the organisation's list does not have, since it cannot be cloned.
+ * The refusal rolls the child back.
+ */
 function requireKnownRepo(repo: string | null): void {
   if (repo === null || storedRepositoryAddress(repo).kind !== "unknown") return;
   throw new Refusal(
@@ -154,7 +157,9 @@ function requireKnownRepo(repo: string | null): void {
   );
 }
 
-/** `publicUrl`: where people reach the server; without it, an address is given as its path. */
+/**
+ * `publicUrl`: address at which people reach the server; without it, the result has only a path.
+ */
 export function createSpawnSession(publicUrl: string | undefined): Tool {
   const base = publicUrl?.replace(/\/+$/, "") ?? "";
   return defineTool({

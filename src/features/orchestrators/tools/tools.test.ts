@@ -1,4 +1,6 @@
-/** The tools of an orchestrator's agent on the real kernel, with a runner that does what the test says. */
+/**
+ * The tools of an orchestrator's agent on the real kernel, with a runner that the test controls.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { roleOf } from "#engine/tools/index.ts";
 import { createAudit } from "#features/audit/index.ts";
@@ -80,7 +82,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(error).toBeNull();
       return (output as { sessionId: string }).sessionId;
     };
-    /** Models that the runner says it can ask; nothing: nobody knows. */
+    /** Models that the runner reports; with none, the models are unknown. */
     const offer = (...ids: string[]) => {
       const models = ids.map((id) => ({
         id,
@@ -93,7 +95,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { store } = at.world.kernel.engine;
       return store.transaction((tx) => tx.execute({ sql, parameters: [] }));
     };
-    /** An orchestrator in a turn, and its child in its first. */
+    /** An orchestrator in a turn, and its child in its first one. */
     const team = async () => {
       const { parentId, turn } = await lead();
       const childId = await spawnIn(turn);
@@ -230,7 +232,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         persona,
         personaReason: expect.stringContaining("person asked"),
       });
-      // The agent's own choice gives way, also when only somebody else's quoted words name it.
+      // The agent's own choice yields, even if a quoted text names the persona.
       for (const words of ["Have it looked at.", "They say:\n> use the code-reviewer"])
         expect(await spawnAs(words, { repo, persona })).toMatchObject({
           persona: "shared",
@@ -505,7 +507,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const side = await at.prompt(parentId, "go", "side");
       const ended = await side.tool("terminate_session", { sessionId: x });
       expect(ended.error).toBeNull();
-      // Whoever looked for turns may have found the session at work on that answer.
+      // The search for turns may have found the session busy with that call; the sweep repeats it.
       await at.world.kernel.sweeps.tick();
       const woken = await at.turnOf(parentId);
       expect(woken.assignment).toMatchObject({ thread: "main" });

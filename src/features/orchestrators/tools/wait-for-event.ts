@@ -1,4 +1,6 @@
-/** An orchestrator waits: its turn ends, and what it waits for begins the next one. */
+/**
+ * Tools that let an orchestrator wait: its turn ends, and the awaited event starts the next one.
+ */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import type { Work } from "#engine/index.ts";
@@ -62,27 +64,27 @@ export const sleep = defineTool({
     wait(work, caller, { kind: "time", children: null, seconds }),
 });
 
-interface Wish {
+interface WaitRequest {
   kind: "children" | "time";
-  /** Null: any. */
+  /** Null for any child. */
   children: readonly string[] | null;
-  /** Null: however long it takes. */
+  /** Null for a wait without a timeout. */
   seconds: number | null;
 }
 
-async function wait(work: Work, caller: ToolCaller, wish: Wish): Promise<ToolResult> {
+async function wait(work: Work, caller: ToolCaller, request: WaitRequest): Promise<ToolResult> {
   const { session, run } = caller;
   const { thread } = run;
-  // What has happened goes first, also of those who have ended by it.
+  // Pending events come first, even those of children that have ended.
   const untold = await readUntold(work, session, thread);
   if (untold.length > 0)
     return {
       output: { events: wakeText(untold.map(childEventOf), "read_messages"), next: GO_ON },
       error: null,
     };
-  const { kind, children, seconds } = wish;
-  if (children) await requireSomeoneLive(work, caller, children);
-  else if (seconds === null) await requireAnyone(work, caller);
+  const { kind, children, seconds } = request;
+  if (children) await requireLiveNamedChild(work, caller, children);
+  else if (seconds === null) await requireLiveChild(work, caller);
   await beginWait(work, session, {
     thread,
     promptId: run.prompt_id,
@@ -97,26 +99,28 @@ const GO_ON =
   "This has happened already, and you will not be told of it again. Act on it, then wait again if there is more to come.";
 const END_TURN = "Your turn ends here. You are woken when something happens.";
 
-/** Whoever waits for nothing but the dead, or for whom another conversation hears, would be deaf. */
-async function requireSomeoneLive(
+/**
+ * Refuses a wait that no event could end: for ended children, or for children of another thread.
+ */
+async function requireLiveNamedChild(
   work: Work,
   { session, run }: ToolCaller,
   sessionIds: readonly string[],
 ): Promise<void> {
-  let isSomeoneLive = false;
-  let isHeardHere = false;
+  let isAnyLive = false;
+  let isNotifiedHere = false;
   for (const id of sessionIds) {
     const row = await requireChildRow(work.tx, session.row.id, id);
     if (!isLive(row)) continue;
-    isSomeoneLive = true;
-    isHeardHere ||= (await findLink(work.tx, id))?.parent_thread === run.thread;
+    isAnyLive = true;
+    isNotifiedHere ||= (await findLink(work.tx, id))?.parent_thread === run.thread;
   }
-  if (isHeardHere) return;
-  throw isSomeoneLive ? heardElsewhere() : nobodyLives();
+  if (isNotifiedHere) return;
+  throw isAnyLive ? notifiedElsewhere() : allEnded();
 }
 
-/** Without a child and without a time nothing would ever end the wait but a person. */
-async function requireAnyone(work: Work, { session, run }: ToolCaller): Promise<void> {
+/** Refuses a wait without a child and without a timeout, which only a person could end. */
+async function requireLiveChild(work: Work, { session, run }: ToolCaller): Promise<void> {
   if (await hasLiveChild(work.tx, session.row.id, run.thread)) return;
   throw new Refusal(
     "conflict",
@@ -125,7 +129,7 @@ async function requireAnyone(work: Work, { session, run }: ToolCaller): Promise<
   );
 }
 
-function nobodyLives(): Refusal {
+function allEnded(): Refusal {
   return new Refusal(
     "conflict",
     "worker_not_live",
@@ -133,7 +137,7 @@ function nobodyLives(): Refusal {
   );
 }
 
-function heardElsewhere(): Refusal {
+function notifiedElsewhere(): Refusal {
   return new Refusal(
     "conflict",
     "worker_heard_elsewhere",

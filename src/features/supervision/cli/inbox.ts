@@ -44,13 +44,13 @@ async function listInbox(invocation: Invocation, id: string): Promise<Ending> {
 
 function rowOf({ at, type, workerName, delivered, payload }: InboxItem): string[] {
   const { text, questions } = payload as { text?: unknown; questions?: unknown };
-  const said = Array.isArray(questions) ? questions.join(" ") : (text ?? "");
+  const content = Array.isArray(questions) ? questions.join(" ") : (text ?? "");
   return [
     timeAgo(at),
     type,
     workerName,
     delivered ? "yes" : "no",
-    shorten(String(said).replaceAll(/\s+/g, " ") || "–", TEXT_WIDTH),
+    shorten(String(content).replaceAll(/\s+/g, " ") || "–", TEXT_WIDTH),
   ];
 }
 

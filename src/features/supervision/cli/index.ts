@@ -39,7 +39,7 @@ export function addOrchestrationCommands(program: Command, host: CliHost): void 
   });
 }
 
-interface Words<Name extends string> {
+interface CommandText<Name extends string> {
   name: Name;
   description: string;
   done: (id: string) => string;
@@ -48,7 +48,7 @@ interface Words<Name extends string> {
 function addSwitch(
   group: Command,
   host: CliHost,
-  { name, description, done }: Words<"enable" | "disable">,
+  { name, description, done }: CommandText<"enable" | "disable">,
 ): void {
   group
     .command(name)
@@ -68,7 +68,7 @@ function addSwitch(
 function addWorkerAction(
   group: Command,
   host: CliHost,
-  { name, description, done }: Words<"detach" | "kill" | "resume">,
+  { name, description, done }: CommandText<"detach" | "kill" | "resume">,
 ): void {
   group
     .command(name)

@@ -35,7 +35,10 @@ async function listWorkers(invocation: Invocation, id: string): Promise<Ending> 
   return DONE;
 }
 
-/** A worker whose turn is open may be at work, or wait for somebody's answer. */
+/**
+ * Adds the activity if the state alone does not tell it, as for an open turn that waits for an
+ * answer.
+ */
 function stateCell({ state, lifecycle, activity }: Worker): string {
   if (state === "cold") return `cold (${lifecycle})`;
   const says = { streaming: "working", idle: "done" }[state];
