@@ -1,4 +1,4 @@
-/** What the kernel tells that matters to boards: sessions that end or leave, and people who speak. */
+/** Kernel events that concern boards: sessions that end or leave their tree, and people who speak. */
 import type { KernelEvent, Listener, Work } from "#engine/index.ts";
 import { treeTop } from "#engine/sessions/index.ts";
 import { type Doing, openBoard, SYSTEM } from "./board/board.ts";
@@ -40,10 +40,10 @@ function reasonIn(event: KernelEvent): Reason | undefined {
   return hasLeft ? { sessionId: event.session.row.id, word: "detached" } : undefined;
 }
 
-/** A session that ends, or leaves its tree, gives back what it had not settled. */
+/** Unassigns the open tasks of a session that ends or leaves its tree. */
 async function giveBack(work: Work, sessionId: string, why: string): Promise<void> {
   for (const { id, session_id: boardId } of await listOpenOf(work.tx, sessionId)) {
-    // Its own board goes to sleep with it, and stays as it is.
+    // The session's own board ends with it and stays unchanged.
     const board = boardId === sessionId ? undefined : await work.session(boardId);
     if (!board) continue;
     const doing = await openBoard(work, board.row, SYSTEM);

@@ -1,4 +1,4 @@
-/** Boards on the real kernel: agents by their tools, people by the routes, on both databases. */
+/** Boards on the real kernel and both databases: agents use their tools, people use the routes. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { SessionRow } from "#engine/index.ts";
 import { runDueTimers } from "#engine/timers/index.ts";
@@ -166,7 +166,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await now(waits)).toMatchObject({ status: "blocked", openBlockers: [b.id] });
       expect(await now(held)).toMatchObject({ status: "blocked", openBlockers: [] });
       expect((await put(b, { status: "completed" })).unblocked).toMatchObject([{ id: waits.id }]);
-      // Nobody has it, so the agent whose board it is hears of it, in one prompt.
+      // Nobody has the task, so the agent that owns the board is notified, in one prompt.
       const told = await at.turnOf(board);
       expect(told.assignment.content).toMatch(/"waits" \(.*Nobody has it/);
       await put(a, { status: "pending" });
@@ -257,7 +257,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
       const open = await create(lead, "y", { check: { kind: "pull_request", state: "open" } });
       await expect(put(open, { status: "completed" })).rejects.toThrow(/give it to a session/);
-      // A person stands above a check, and it is written down.
+      // A person may override a check, and the override is recorded.
       expect((await put(open, { status: "completed", check: null })).task.status).toBe("completed");
       expect((await show(open)).changes.map(({ field }) => field)).toContain("check");
     });
@@ -395,7 +395,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         parent: link(whole, "pending"),
         lastCheck: { passed: false },
       });
-      // Of another check nothing is known.
+      // No result is known of another check.
       await put(page, { check: { ...check, command: "npm run lint" } });
       expect((await cards(`?ids=${page.id}`)).items[0]?.lastCheck).toBeNull();
 

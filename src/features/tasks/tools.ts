@@ -1,4 +1,4 @@
-/** The board for agents. Who calls is known by the run; which board it is follows from that alone. */
+/** Tools of the board for agents. The run identifies the caller, and the caller determines the board. */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import type { SessionWriter } from "#engine/index.ts";
@@ -20,7 +20,7 @@ const LIST_LIMIT = 50;
 const SHORT_CHARS = 400;
 const CHANGES_SHOWN = 20;
 
-/** What a model needs, without what is empty, and long texts only as they begin. */
+/** Shows a model the fields that are set, and only the beginning of long texts. */
 function brief(task: Task, isWhole = false): Record<string, unknown> {
   const { boardId: _board, position: _position, createdAt: _created, ...rest } = task;
   const entries = Object.entries(rest).filter(
@@ -149,7 +149,7 @@ const taskUpdate = defineTool({
     const doing = await openBoard(work, session.row, agentActor(session, run.thread));
     const before = await requireTask(work.tx, doing.board.row.id, taskId);
     const answer = await updateTask(doing, before, change);
-    // Not thrown: what was found of the check stays.
+    // Returned, not thrown, so that the result of the check is kept.
     if ("refused" in answer) {
       const { code, message } = answer.refused;
       return { output: null, error: `${code}: ${message}` };

@@ -1,7 +1,7 @@
 /**
- * What the rules make of a call. A deny at any level is a no. Otherwise the highest level that has
- * something to say decides: org, then user, then built-in; within a level asking comes before
- * allowing, unless what allows is more exact.
+ * Evaluates the rules for a call. A deny at any level is a no. Otherwise the highest level with a
+ * matching rule decides: org, then user, then built-in. Within a level ask comes before allow, unless
+ * the allow is more exact.
  */
 
 import type { Rule } from "../contract.ts";
@@ -14,9 +14,9 @@ import { type Match, matchesGlob, newSteps, type Steps } from "./patterns.ts";
 export interface Evaluation {
   effect: Rule["effect"];
   reason: string;
-  /** What decides. */
+  /** The deciding rule. */
   rule: Rule;
-  /** All that speak of the call. */
+  /** All rules that match the call. */
   matched: Rule[];
 }
 
@@ -44,7 +44,7 @@ function decidingRule(matched: readonly Rule[]): Rule | undefined {
 function outweighs(rule: Rule, other: Rule): boolean {
   const difference = exactness(rule) - exactness(other);
   if (rule.effect === other.effect) return difference > 0;
-  // An allow must be more exact than the ask it lifts; an ask need not be.
+  // An allow must be more exact than the ask that it lifts; an ask need not be.
   return rule.effect === "allow" ? difference > 0 : difference >= 0;
 }
 
@@ -61,7 +61,7 @@ function reasonOf({ id, level, pattern, tool, note, effect }: Rule): string {
   return `${whose} (${id}) ${words} ${tool} on ${shown}${note ? `: ${note}` : "."}`;
 }
 
-/** A call as all rules look at it. */
+/** A call, prepared once for all rules. */
 interface Looked {
   call: CallFacts;
   /** Each command in each spelling. */
@@ -81,9 +81,10 @@ function speaksOf(rule: Rule, looked: Looked): boolean {
 }
 
 /**
- * A command means something else in another folder, and goes on unseen in the background, so a rule
- * that names it lets neither. What could not be read may hide what another rule stops: only the very
- * same text, which a person has seen, is let. A yes that was given for a sandbox lets nothing without.
+ * True if an allow may apply to the call. A command means something else in another folder and runs
+ * unseen in the background, so a rule that names it allows neither. A command that could not be read
+ * may hide a part that another rule stops: only exactly the text that a person has seen is allowed. A
+ * yes that was given for a sandbox allows nothing outside of one.
  */
 function mayBeLet(
   { match, sandboxedOnly }: Rule,
@@ -93,7 +94,7 @@ function mayBeLet(
   return shell === null || (plainPlace && (match === "exact" || !shell.tangled));
 }
 
-/** Narrow: what allows must cover all of it, and know all of it. */
+/** Matches narrowly: an allow must cover the whole call, and all of it must be known. */
 function lets({ pattern, match }: Rule, { call, steps }: Looked, target: string): boolean {
   if (match === "exact") return pattern === target;
   if (call.shell) {
@@ -112,7 +113,7 @@ function lets({ pattern, match }: Rule, { call, steps }: Looked, target: string)
   return matchesGlob(pattern, target, "text", steps) === true;
 }
 
-/** Nothing that the glob does not show: no redirection, no variable set for it, no unknown word. */
+/** True if the glob shows the whole command: no redirection, no variable set for it, no unknown word. */
 function isCovered(command: SimpleCommand, pattern: string, steps: Steps): boolean {
   return (
     command.assignments.length === 0 &&
@@ -123,14 +124,14 @@ function isCovered(command: SimpleCommand, pattern: string, steps: Steps): boole
   );
 }
 
-/** To nothing, or to where another stream leads; a bare number is the name of a file. */
+/** True for a redirection to `/dev/null` or to another stream. A bare number is the name of a file. */
 function leadsNowhere({ operator, target }: SimpleCommand["redirects"][number]): boolean {
   return (
     target.text === "/dev/null" || (/^[<>]&$/.test(operator) && /^(?:\d+|-)$/.test(target.text))
   );
 }
 
-/** Wide: any part of it, in any spelling, and when there is too much of it to tell. */
+/** Matches widely: any part of the call, in any spelling, and when matching runs out of steps. */
 function stops(
   { pattern, match }: Rule,
   { call, spellings, steps }: Looked,
@@ -150,7 +151,7 @@ function stops(
   return call.path !== null && endings(call.path).some(fits);
 }
 
-/** Put together once: there may be many commands, and many rules. */
+/** Lists the spellings once per call, since there may be many commands and many rules. */
 function spellingsOf({ shell }: CallFacts): string[] {
   return [...new Set(shell?.commands.flatMap(spellings) ?? [])];
 }
@@ -161,14 +162,14 @@ function spellings(command: SimpleCommand): string[] {
   return [text, named];
 }
 
-/** A path and, where it begins at the top of the machine, every way it may be inside the workspace. */
+/** Returns the path and, if it is absolute, every relative path that it may be inside the workspace. */
 function endings(path: string): string[] {
   if (!path.startsWith("/")) return [path];
   const steps = path.slice(1).split("/");
   return [path, ...steps.map((_, from) => steps.slice(from).join("/"))];
 }
 
-/** `example.org`, `*.example.org` or a glob of a whole address. */
+/** Matches `example.org`, `*.example.org` or a glob of a whole URL. */
 function matchesUrl(pattern: string, url: URL, steps: Steps): Match {
   if (url.username !== "" || url.password !== "") return false;
   if (pattern.includes("://")) return matchesGlob(pattern, url.href, "text", steps);

@@ -1,4 +1,4 @@
-/** What the end of one task means for those that wait for it, in the transaction that ends it. */
+/** Updates the dependents of a task, in the transaction that changes the task. */
 
 import { namedTask, nameOf } from "../board-text.ts";
 import { saveChanged } from "../changes/record-changes.ts";
@@ -8,7 +8,7 @@ import { listBlockers, listDependents } from "../queries.ts";
 import type { TaskRow } from "../schema.ts";
 import type { Doing } from "./board.ts";
 
-/** The open blockers of each of these tasks. */
+/** Lists the open blockers of each of these tasks. */
 export async function openBlockersOf(
   { work }: Pick<Doing, "work">,
   ids: readonly string[],
@@ -19,7 +19,7 @@ export async function openBlockersOf(
   return open;
 }
 
-/** Its status has changed and is saved; returns the tasks that this has made free. */
+/** Updates the dependents after a status change was saved; returns the tasks that became free. */
 export async function statusChanged(
   doing: Doing,
   before: TaskRow,
@@ -35,7 +35,7 @@ export async function statusChanged(
   return [];
 }
 
-/** Blockers are gone, with the edges that led to them; these waited for them. */
+/** Updates the tasks that waited for deleted blockers; the edges to those are already gone. */
 export async function blockersDeleted(
   doing: Doing,
   deleted: ReadonlyMap<string, TaskRow>,
@@ -62,7 +62,7 @@ export async function blockersDeleted(
 
 type Look = (before: TaskRow, row: TaskRow) => void;
 
-/** Each gets the status that its blockers leave it; `look` sees it before it is saved. */
+/** Recomputes the status of each task from its blockers; `look` sees each row before it is saved. */
 async function lookAgain(doing: Doing, tasks: readonly TaskRow[], look: Look): Promise<TaskRow[]> {
   const open = await openBlockersOf(
     doing,
@@ -71,7 +71,7 @@ async function lookAgain(doing: Doing, tasks: readonly TaskRow[], look: Look): P
   const free: TaskRow[] = [];
   for (const before of tasks) {
     const row = { ...before };
-    // Work that has begun goes on, and what has settled stays so.
+    // Work that has begun goes on, and a settled task stays settled.
     if (before.status === "pending" || before.status === "blocked") {
       const facts = { ...factsOf(row), openBlockers: open.get(row.id) ?? [] };
       row.status = nextStatus(facts, {}).status;
@@ -93,7 +93,7 @@ function freed(doing: Doing, blocker: TaskRow): Look {
   };
 }
 
-/** What it said was that a blocker had failed, and that is being tried again. */
+/** Clears the note that a blocker had failed, because the blocker is being tried again. */
 const clearNote: Look = (_before, row) => {
   row.note = null;
 };

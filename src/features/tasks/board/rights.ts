@@ -1,7 +1,7 @@
 /**
- * Who may change what of a task. People and the agent whose board it is may change everything but a
- * check that somebody above them has set; a child what is its own or nobody's, and of what it was
- * given only how it stands.
+ * Permissions on tasks. People and the agent that owns the board may change everything except a check
+ * that somebody above them has set. A child may change its own tasks and unassigned ones; of a task
+ * that it was given, only its progress.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { NewTask, TaskChange } from "../contract.ts";
@@ -15,7 +15,7 @@ const NOT_YOURS = (task: TaskRow) =>
     `Task ${task.id} belongs to session ${task.assignee_id}. You can change your own tasks and those that nobody has: see my_tasks, and task_list with ready.`,
   );
 
-/** What whoever has a task says of it. */
+/** Fields in which the assignee reports on a task. */
 const HOLDERS_FIELDS: ReadonlySet<string> = new Set([
   "status",
   "blockedReason",
@@ -69,7 +69,10 @@ export function requireChange(actor: Actor, task: TaskRow, change: TaskChange): 
   }
 }
 
-/** A check is no evidence if who has to pass it can take it away. */
+/**
+ * True if the actor may set the check. A check is no evidence if the agent that has to pass it can
+ * remove it.
+ */
 function maySetCheck(actor: Actor, { session_id, check_by, created_by }: TaskRow): boolean {
   if (actor.kind === "person") return true;
   const setBy = check_by ?? created_by;

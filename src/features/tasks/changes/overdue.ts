@@ -1,4 +1,4 @@
-/** A task whose time is over: who has it is told, once. */
+/** Notifies the assignee of an overdue task, once. */
 import { localTimeText } from "#base/zoned-time.ts";
 import type { TimerHandler } from "#engine/index.ts";
 import { causeOf, openBoard, SYSTEM } from "../board/board.ts";

@@ -1,23 +1,23 @@
-/** The states of a task and how it gets from one to another: pure, and the only place that says so. */
+/** States of a task and the transitions between them. Pure, and the only place that defines them. */
 import { Refusal } from "#base/refusal.ts";
 import type { TaskStatus } from "../contract.ts";
 
 export interface StatusFacts {
   status: TaskStatus;
-  /** Why it was blocked by hand; null: it was not. */
+  /** Reason of a block by hand; null: not blocked by hand. */
   blockedReason: string | null;
-  /** Tasks it waits for. */
+  /** Blockers that are not completed. */
   openBlockers: readonly string[];
 }
 
 export interface StatusWish {
   status?: TaskStatus | undefined;
   blockedReason?: string | undefined;
-  /** The reason of a block that names none. */
+  /** Used as the reason of a block that names none. */
   result?: string | null | undefined;
 }
 
-/** Stands for the reason that nobody gave: a task blocked by hand always has one. */
+/** Placeholder reason: a task blocked by hand always has one. */
 const NO_REASON = "No reason was given.";
 
 export function isSettled(status: TaskStatus): boolean {
@@ -34,13 +34,13 @@ export function nextStatus(facts: StatusFacts, wish: StatusWish): Next {
   if (wish.blockedReason !== undefined) throw REASON_ALONE();
   if (wish.status === "pending")
     return { status: waits ? "blocked" : "pending", blockedReason: null };
-  // Work that had begun when something it needs was taken up again goes on.
+  // Work that had begun goes on when one of its blockers is reopened.
   const mustBeFree = wish.status !== "failed" && wish.status !== facts.status;
   if (waits && mustBeFree) throw stillBlocked(openBlockers);
   return { status: wish.status, blockedReason: null };
 }
 
-/** Nobody asked for another status: it follows from what the task waits for. */
+/** Derives the status from the blockers when the change names none. */
 function followed({ status, blockedReason, openBlockers }: StatusFacts, wish: StatusWish): Next {
   if (wish.blockedReason !== undefined && blockedReason === null) throw REASON_ALONE();
   if (isSettled(status)) return { status, blockedReason: null };

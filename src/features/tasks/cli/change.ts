@@ -1,4 +1,7 @@
-/** `muster tasks begin|done|fail|block|unblock|assign|edit`: how a task stands, who has it, what it says. */
+/**
+ * `muster tasks begin|done|fail|block|unblock|assign|edit`: change the status, assignee and text of a
+ * task.
+ */
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import type { TaskChange } from "#features/tasks/contract.ts";
