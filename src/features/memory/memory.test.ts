@@ -35,7 +35,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await made?.drop();
     });
 
-    /** Nobody else's memories are in the way. */
+    /** A new person without memories. */
     const somebody = (): User => ({ ...member, userId: `usr_m${++people}`, name: "Ann" });
     const write = (who: User, body: object, path = MINE) =>
       world.call<Written>(who, "POST", path, body);
@@ -425,7 +425,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
             >,
         );
       };
-      // What a guest could have told is not called up, whoever speaks there.
+      // A guest's thread recalls nothing, whoever speaks there.
       expect(await brief("The checkout?", "orchestrator", "mail:usr_2")).toBeUndefined();
       expect(await brief("The checkout?", "orchestrator", "main", 1)).toBeUndefined();
       const told = await brief("Please look at the checkout, it is slow");

@@ -1,4 +1,4 @@
-/** Memories over HTTP, for the person they belong to. */
+/** Memories over HTTP, for their owner. */
 
 import {
   command,
@@ -42,7 +42,7 @@ import { type Draft, writeMemory } from "./writing/write-memory.ts";
 const NEWEST = "memories";
 const RANKED = "memories:found";
 
-/** Fixed segments of a path come before its parameters. */
+/** Fixed path segments come before parameters. */
 export const memoryRoutes: readonly Route[] = [
   serve(memoryApi.list, async ({ engine, principal, query }) => {
     const owner = ownerOf(principal, "memory.read");
@@ -107,7 +107,7 @@ export const memoryRoutes: readonly Route[] = [
   }),
 ];
 
-/** Everybody has their own memories, and nobody else's. */
+/** Returns the owner of the memories: each person has only their own. */
 function ownerOf(principal: Principal, action: "memory.read" | "memory.write"): Owner {
   requireMay(principal, action);
   const { orgId, userId } = requireUser(principal);
@@ -161,7 +161,10 @@ async function listPage(
   return pageOf(NEWEST, rows, limit, place, (row) => memoryView(row, now));
 }
 
-/** What is shown was read; what only says that there is a next page was not. */
+/**
+ * Reads a page of search results. The shown rows count as read; the extra row that only shows a next
+ * page does not.
+ */
 async function foundPage(
   engine: Engine,
   shelves: readonly ShelfRow[],

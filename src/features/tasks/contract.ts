@@ -65,7 +65,7 @@ export const taskSchema = z
     openBlockers: z.array(z.string()),
     /** Set if the task was blocked by hand; then only an explicit change unblocks it. */
     blockedReason: z.string().nullable(),
-    /** News of a blocker: failed or deleted. */
+    /** Latest change around the task: a blocker failed or was deleted, or the assignee ended. */
     note: z.string().nullable(),
     result: z.string().nullable(),
     priority: z.enum(TASK_PRIORITIES),

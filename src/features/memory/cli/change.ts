@@ -116,7 +116,7 @@ async function add(
   return DONE;
 }
 
-/** What was replaced was found by words, so its person sees what it was. */
+/** Shows the replaced text: the memory was found by its words, so the owner should see which one it was. */
 async function replacedLines(api: Api, id: string): Promise<string[]> {
   const { history } = await api.again.memory.get({ id });
   const [before] = history;

@@ -1,4 +1,4 @@
-/** The same memories, in the same order, on both databases; and what goes when there are too many. */
+/** Order of memories, equal on both databases, and pruning when there are too many. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { command } from "#engine/index.ts";
 import { owner, startWorld, type World } from "#features/testing/index.ts";
@@ -24,7 +24,7 @@ const WORDS =
     " ",
   );
 
-/** The same numbers each time. */
+/** Seeded random numbers. */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -44,7 +44,7 @@ const key = (repo: string): ShelfKey => ({
   repo,
 });
 
-/** As it is written, but with an id that is the same everywhere. */
+/** Writes memories like the product does, but with ids that are the same everywhere. */
 async function fill(world: World, repo: string, contents: readonly string[]): Promise<void> {
   await command(world.kernel.engine, async (work) => {
     const shelf = await lockOrMakeShelf(work.tx, key(repo), `shf_${repo}`);
@@ -108,7 +108,7 @@ describe("ranking", () => {
     for (const world of [sqlite, postgres]) {
       const roll = dice(42);
       const small = Array.from({ length: 150 }, () => sentence(roll));
-      // Many that are equal, and terms that stand in more of them than are read.
+      // Many equal memories, and terms with more postings than are read.
       const large = Array.from({ length: 4_400 }, (_, n) =>
         n % 2 === 0 ? "deploy" : `deploy ${sentence(roll)}`,
       );

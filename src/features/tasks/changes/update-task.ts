@@ -131,7 +131,7 @@ function applyStatus(
   row.blocked_reason = next.blockedReason;
   if (next.blockedReason !== before.reason)
     row.blocked_by_hand = next.blockedReason === null ? null : actor.key;
-  // The note was about a blocker.
+  // The note concerned blockers that no longer hold the task back.
   if (row.status !== "blocked" || openBlockers.length === 0) row.note = null;
   if (!isSettled(row.status)) row.settled_at = null;
   else if (row.status !== before.status) row.settled_at = work.now;
