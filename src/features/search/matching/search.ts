@@ -1,6 +1,6 @@
 /**
- * One question over everything the asker may see. The index says what might be meant, in order; what
- * is shown is read from the things themselves at that moment, and only if it is theirs to see now.
+ * One query over everything the person may see. The index ranks the candidates; the shown text is read
+ * from the things themselves at that moment, and only if the person may still see them.
  */
 import { Refusal } from "#base/refusal.ts";
 import { type Reader, ReadersBusy, ReadTooSlow } from "#base/store/index.ts";
@@ -22,10 +22,10 @@ import { anyOf, markOf, type Term, termsOf } from "./words.ts";
 
 const LIMIT_MS = 2_000;
 const LIST = "search";
-/** More than are shown: some may be gone by now. */
+/** Extra hits to read, because some documents may be gone. */
 const SPARE = 10;
 const READ_AT_ONCE = 50;
-/** Of texts that are looked through for the words; then others have their turn. */
+/** Number of characters to mark matches in before other work gets a turn. */
 const CHARS_AT_ONCE = 64_000;
 
 const EMPTY: SearchPage = { items: [], next: null };
@@ -69,8 +69,8 @@ async function find(
 }
 
 /**
- * How a question may be meant, and asked in turn until there is enough: the words as they are; the last
- * one as a beginning, which takes longer; any of the words.
+ * Lists the readings of a query, tried in turn until there are enough hits: the exact words; the last
+ * one as a prefix, which takes longer; any of the words.
  */
 function waysOf(terms: readonly Term[]): Pick<Match, "terms" | "isAny">[] {
   const whole = terms.map((term) => ({ ...term, isBeginning: false }));
@@ -82,12 +82,15 @@ function waysOf(terms: readonly Term[]): Pick<Match, "terms" | "isAny">[] {
   ];
 }
 
-/** What is found by a beginning is more of the same; any of the words is something else. */
+/**
+ * True if no further reading is needed. A prefix finds more of the same; any of the words finds
+ * something else.
+ */
 function isEnough({ items }: SearchPage, next: { isAny: boolean } | undefined, limit: number) {
   return next === undefined || (next.isAny ? items.length > 0 : items.length >= limit);
 }
 
-/** Kinds that this credential may not read are left out; with none left, there is nothing to answer. */
+/** Selects the requested kinds that the credential may read; refuses if none is left. */
 function choose(sources: Sources, person: UserPrincipal, kinds: readonly string[]): Sources {
   const { orgId } = person;
   const chosen = [...sources].filter(
@@ -108,7 +111,7 @@ function marksOf(chosen: Sources, { orgId, userId }: UserPrincipal): string[] {
 
 type Asked = Omit<Match, "limit"> & { way: number };
 
-/** Goes down the ranking until the page is full. */
+/** Reads down the ranking until the page is full. */
 async function readPage(
   engine: Engine,
   chosen: Sources,
@@ -137,7 +140,7 @@ async function readPage(
   }
 }
 
-/** In their order, without what is gone or not theirs. */
+/** Renders hits in their order, without those that are gone or not visible to the person. */
 async function show(
   engine: Engine,
   chosen: Sources,
@@ -193,13 +196,13 @@ function itemOf(
   };
 }
 
-// Where a page ends: what is written later does not move what follows.
+// Cursor of a page: documents written later do not move the following pages.
 
 interface Place {
   now: number;
   through: number;
   offset: number;
-  /** Which of the ways to mean the question it is. */
+  /** Index of the reading of the query. */
   way: number;
 }
 
