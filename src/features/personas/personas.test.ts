@@ -129,7 +129,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         description: "d",
         files: [file("B.md", "one")],
       });
-      // The same again is the same version.
+      // The same content makes no new version.
       expect((await change(id, { files: [file("B.md", "one")] })).version).toBe(4);
       expect(await version(id, 1)).toEqual(first);
       expect(await version(id, 2)).toMatchObject({ files: [file("A.md", "two")] });
@@ -377,7 +377,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await expect(remove(one.id)).rejects.toEqual(refused("persona_is_default"));
       const hidden = await create({}, owner);
       await expect(setDefault(hidden.id)).rejects.toEqual(refused("persona_not_shared"));
-      // Of another persona it is no default to take away.
+      // Unsetting another persona leaves the default.
       await setDefault(two.id, owner, "DELETE");
       expect((await resolve({}))?.personaId).toBe(one.id);
       const { persona } = await setDefault(one.id, owner, "DELETE");
@@ -394,7 +394,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       );
       const mine = await create();
       await expect(change(mine.id, { isDefault: true })).rejects.toEqual(refused("forbidden"));
-      // Saying what is so already changes nothing.
+      // A change to the present value changes nothing.
       expect(await change(mine.id, { isDefault: false })).toMatchObject({ version: 1 });
       await expect(change(made.id, { visibility: "private" }, owner)).rejects.toEqual(
         refused("persona_is_default"),
@@ -479,7 +479,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await rules("usr_2")).toEqual([allow, deny]);
       expect(await rules("usr_9")).toEqual([deny]);
       expect(await rules(null)).toEqual([deny]);
-      // An admin who mends something else does not vouch for the rules.
+      // An admin who edits something else does not approve the rules.
       await change(id, { description: "mended" }, owner);
       expect(await rules("usr_9")).toEqual([deny]);
       expect(await rules("usr_2")).toEqual([allow, deny]);
@@ -521,7 +521,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       );
       await expect(remove(used.id)).rejects.toEqual(refused("persona_archived"));
       expect((await list("?q=used-one")).items).toEqual([]);
-      // Its slug is free again.
+      // The slug is free again.
       const next = await create({ slug: "used-one" });
       expect((await remove(next.id)).archivedAt).toBeNull();
       await expect(get(next.id)).rejects.toEqual(refused("not_found"));

@@ -73,7 +73,7 @@ function withSettings(command: Command): Command {
 
 const MEMORY = { on: true, off: false, session: null } as const;
 
-/** What is said on the command line goes before what the folder says. */
+/** Builds the request. Options of the command line override the settings of the folder. */
 async function bodyFrom({
   from,
   model,

@@ -1,4 +1,4 @@
-/** `muster personas skills`: what a persona can do beyond its files, from a folder or a git repository. */
+/** `muster personas skills`: skills of a persona, from a folder or a git repository. */
 import type { Command } from "commander";
 import type { Persona, SkillSummary } from "#features/personas/contract.ts";
 import { confirm } from "#surfaces/cli/kit/confirm.ts";
@@ -87,7 +87,7 @@ function rowOf({ name, sha256, source, description }: SkillSummary): string[] {
   return [name, sha256.slice(0, HASH_CHARS), from, shorten(description, DESCRIPTION_WIDTH)];
 }
 
-/** The server never reads a path of anybody's: what is in the folder is sent. */
+/** Uploads the files of a folder: the server never reads a path of a user's machine. */
 async function addSkills(invocation: Invocation, persona: string, folder: string): Promise<Ending> {
   const skills = await readSkillsIn(folder);
   const api = invocation.api();
