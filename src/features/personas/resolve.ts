@@ -37,10 +37,7 @@ export interface ResolvedPersona {
   runtime: string | null;
   /** Null: the session decides. */
   enableMemory: boolean | null;
-  /**
-   * Rules of the persona. An allow is included only if this person or the organisation could have made
-   * it.
-   */
+  /** Rules of the persona; an allow only if this person or the organisation could have made it. */
   toolPolicy: PersonaRule[];
 }
 

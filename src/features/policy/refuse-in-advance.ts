@@ -13,7 +13,7 @@ interface Call {
   target: string | null;
 }
 
-/** `isConfined`: the runner that works on the call has a sandbox; false when that is not known. */
+/** Refuses a call in advance. `isConfined`: the runner of the call has a sandbox; false if unknown. */
 export function refuseInAdvance({ tool, target }: Call, isConfined: boolean): string | undefined {
   if (target === null) return undefined;
   if (tool === "web_fetch") return refuseUrl(target);

@@ -66,8 +66,7 @@ function requireRef(ref: string): string {
 
 function folderOf(path: string): string {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters to
-  // refuse them
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused
   const isOdd = parts.some((part) => part === ".." || /[\u0000-\u001f\u007f\\:]/.test(part));
   if (!isOdd && parts.length <= MAX_PATH_PARTS && path.isWellFormed()) return parts.join("/");
   throw invalid("path_invalid", "path must be a folder inside the repository, such as skills/pdf.");
@@ -95,7 +94,7 @@ export async function resolveSkillAddress(
       ? refusedAddress(hostname, ownNetwork)
       : error;
   });
-  // On the internet anybody on the way could replace the files.
+  // Anybody on the way through the internet could replace the files.
   if (protocol === "http" && !isOwnNetwork(address)) throw needsHttps();
   return address;
 }

@@ -17,7 +17,7 @@ export function readFrontMatter(text: string): Record<string, string> | undefine
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
   const end = lines.indexOf("---", 1);
   if (lines[0] !== "---" || end < 0) return undefined;
-  // Without a prototype, so that `constructor` is a key like any other.
+  // Created without a prototype, so that `constructor` is a key like any other.
   const found: Record<string, string> = Object.create(null);
   let at = 1;
   while (at < end) {

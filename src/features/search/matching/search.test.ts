@@ -145,7 +145,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const ids: string[] = [];
       for (let n = 0; n < 60; n++) ids.push(await at.task(ann, session, "A serval"));
       await at.index();
-      // As many as the extra hits of a page, then more.
+      // First as many as the extra hits of a page, then more.
       for (const gone of [10, 30]) {
         for (const id of ids.splice(-gone))
           await at.world.call(ann, "DELETE", `/api/sessions/${session}/tasks/${id}`);
