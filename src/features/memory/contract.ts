@@ -5,8 +5,8 @@ import { apiRoute } from "#protocol/api-route.ts";
 import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
 
 /**
- * `orchestrator`: memories of a person's orchestrator. `session`: memories of sessions about a
- * repository.
+ * `orchestrator`: memories of a person's orchestrator.
+ * `session`: memories of sessions about a repository.
  */
 export const MEMORY_KINDS = ["orchestrator", "session"] as const;
 export type MemoryKind = (typeof MEMORY_KINDS)[number];

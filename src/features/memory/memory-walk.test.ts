@@ -1,6 +1,6 @@
 /**
- * Random walk over a full shelf: every operation prunes only the least relevant memories that may be
- * pruned.
+ * Random walk over a full shelf:
+ * every operation prunes only the least relevant memories that may be pruned.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOrchestrators } from "#features/orchestrators/index.ts";

@@ -83,8 +83,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const ann = somebody();
       await write(ann, { content: "Deploys are on Fridays" });
       await list(ann);
-      const looked = await list(ann, { query: "deploys", counted: "false" });
-      expect(looked.items[0]).toMatchObject({ accessCount: 0, relevance: 1 });
+      const browsed = await list(ann, { query: "deploys", counted: "false" });
+      expect(browsed.items[0]).toMatchObject({ accessCount: 0, relevance: 1 });
       expect((await list(ann, { query: "deploys" })).items[0]).toMatchObject({
         accessCount: 1,
         relevance: 1.1,
@@ -428,9 +428,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       // A guest's thread recalls nothing, whoever speaks there.
       expect(await brief("The checkout?", "orchestrator", "mail:usr_2")).toBeUndefined();
       expect(await brief("The checkout?", "orchestrator", "main", 1)).toBeUndefined();
-      const told = await brief("Please look at the checkout, it is slow");
-      expect(told?.recall).toHaveLength(1);
-      expect(told?.recall[0]).toMatch(
+      const material = await brief("Please look at the checkout, it is slow");
+      expect(material?.recall).toHaveLength(1);
+      expect(material?.recall[0]).toMatch(
         /^\[repo_affinity\] Checkout means the payments service \(mem_\w+, \d{4}-\d\d-\d\d\)$/,
       );
       expect(await brief("what is it that you do")).toBeUndefined();

@@ -18,7 +18,7 @@ const MAX_RECALLED = 8;
 /** Minimum share of the best score: less relevant memories would only distract. */
 const SHARE_OF_BEST = 0.35;
 /** Maximum of prompt characters to search by: the beginning of a long prompt names its topic. */
-const MAX_ASKED_CHARS = 8_000;
+const MAX_PROMPT_CHARS = 8_000;
 const MAX_SHOWN_CHARS = 600;
 
 export async function recall(
@@ -29,7 +29,7 @@ export async function recall(
   if (!isOrchestrator(session)) return [];
   // A guest's words must not bring up memories of the agent's owner.
   if (isGuestTurn(prompt.thread, prompt)) return [];
-  const terms = tellingTerms(termsOf(prompt.content.slice(0, MAX_ASKED_CHARS)));
+  const terms = tellingTerms(termsOf(prompt.content.slice(0, MAX_PROMPT_CHARS)));
   const shelf = terms.length > 0 ? await findShelf(reader, shelfOf(session)) : undefined;
   if (!shelf || shelf.memories === 0) return [];
   const found = await searchMemories(reader, [shelf], terms, { limit: MAX_RECALLED });
@@ -52,8 +52,8 @@ export function fitting(lines: readonly string[], maxTokens: number): string[] {
 }
 
 /**
- * Estimates tokens: four characters of plain English make one, as does one character of most other
- * scripts.
+ * Estimates tokens: four characters of plain English make one,
+ * as does one character of most other scripts.
  */
 export function tokensOf(text: string): number {
   const foreign = text.match(/[^\p{ASCII}]/gu)?.length ?? 0;

@@ -157,13 +157,13 @@ async function listPage(
   const rows = await engine.store.read((reader) =>
     listMemories(reader, { ...owner, kind, ...filter, shelves: only, after, limit: limit + 1 }),
   );
-  const place = ({ updated_at: at, id }: { updated_at: number; id: string }) => ({ at, id });
-  return pageOf(NEWEST, rows, limit, place, (row) => memoryView(row, now));
+  const position = ({ updated_at: at, id }: { updated_at: number; id: string }) => ({ at, id });
+  return pageOf(NEWEST, rows, limit, position, (row) => memoryView(row, now));
 }
 
 /**
- * Reads a page of search results. The shown rows count as read; the extra row that only shows a next
- * page does not.
+ * Reads a page of search results.
+ * The shown rows count as read; the extra row that only shows a next page does not.
  */
 async function foundPage(
   engine: Engine,
@@ -171,8 +171,8 @@ async function foundPage(
   terms: readonly string[],
   { limit, cursor, counted, ...filter }: Omit<MemoryListQuery, "query">,
 ): Promise<Page<Memory>> {
-  const place = decodeCursor(RANKED, cursor, { isFraction: true });
-  const after = place && { score: place.at, id: place.id };
+  const position = decodeCursor(RANKED, cursor, { isFraction: true });
+  const after = position && { score: position.at, id: position.id };
   const found = await engine.store.read((reader) =>
     searchMemories(reader, shelves, terms, { ...filter, after, limit: limit + 1 }),
   );
@@ -181,8 +181,8 @@ async function foundPage(
   const read = isRead ? await command(engine, (work) => noteReading(work, shown)) : [];
   const now = engine.clock.now();
   const byId = new Map(read.map((row) => [row.id, row]));
-  const placeOf = ({ row, score }: Ranked) => ({ at: score, id: row.id });
-  return pageOf(RANKED, found, limit, placeOf, ({ row }) =>
+  const positionOf = ({ row, score }: Ranked) => ({ at: score, id: row.id });
+  return pageOf(RANKED, found, limit, positionOf, ({ row }) =>
     memoryView(byId.get(row.id) ?? row, now),
   );
 }

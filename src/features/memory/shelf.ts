@@ -10,8 +10,8 @@ import { listShelves, type Owner, type ShelfKey } from "./queries.ts";
 import type { ShelfRow } from "./schema.ts";
 
 /**
- * Maximum of memories that are not pinned. Sessions get more, because a shelf holds everything known
- * about a repository.
+ * Maximum of memories that are not pinned.
+ * Sessions get more, because a shelf holds everything known about a repository.
  */
 export const MAX_UNPINNED: Readonly<Record<MemoryKind, number>> = {
   orchestrator: 200,
@@ -19,10 +19,7 @@ export const MAX_UNPINNED: Readonly<Record<MemoryKind, number>> = {
 };
 export const MAX_PINNED = 200;
 
-/**
- * Returns the shelf of a session's agent. It follows from the server's row, never from the agent's
- * input.
- */
+/** Returns the shelf of a session's agent. It follows from the server's row, never from the agent's input. */
 export function shelfOf({ kind, org_id: orgId, owner_id, repo }: SessionRow): ShelfKey {
   const userId = owner_id ?? "";
   return isOrchestrator({ kind })

@@ -17,8 +17,8 @@ export function note(
   { org_id: orgId }: Pick<ShelfRow, "org_id">,
   { by, action, id, detail }: Note,
 ): Promise<void> {
-  const said = detail === undefined ? {} : { detail };
-  return work.tell({ orgId, by, area: "memory", action, subjectId: id, ...said });
+  const optional = detail === undefined ? {} : { detail };
+  return work.tell({ orgId, by, area: "memory", action, subjectId: id, ...optional });
 }
 
 /** Publishes a hint; nothing depends on it. */

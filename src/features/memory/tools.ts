@@ -1,6 +1,6 @@
 /**
- * Memory tools of agents: orchestrators remember facts about their owner, sessions facts about a
- * repository.
+ * Memory tools of agents: orchestrators remember facts about their owner,
+ * sessions facts about a repository.
  */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
@@ -66,7 +66,7 @@ const memoryRead = defineTool({
   },
 });
 
-interface Reading {
+interface ReadRequest {
   query: string | undefined;
   filter: {
     category: string | undefined;
@@ -76,7 +76,11 @@ interface Reading {
   };
 }
 
-async function read(work: Work, row: SessionRow, { query, filter }: Reading): Promise<MemoryRow[]> {
+async function read(
+  work: Work,
+  row: SessionRow,
+  { query, filter }: ReadRequest,
+): Promise<MemoryRow[]> {
   const key = shelfOf(row);
   const shelf = await findShelf(work.tx, key);
   if (!shelf) return [];

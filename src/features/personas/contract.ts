@@ -207,8 +207,8 @@ export type Version = z.infer<typeof versionSchema>;
 export function exportOf(version: Version, { slug, visibility }: PersonaSummary): NewPersona {
   const { name, description, icon, model, runtime, enableMemory, toolPolicy, files } = version;
   const skills = version.skills.map((skill) => ({ name: skill.name, files: skill.files }));
-  const said = { name, slug, description, icon, visibility, model, runtime, enableMemory };
-  return { ...said, toolPolicy, files, skills };
+  const head = { name, slug, description, icon, visibility, model, runtime, enableMemory };
+  return { ...head, toolPolicy, files, skills };
 }
 
 const TAG = "Personas";

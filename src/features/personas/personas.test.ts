@@ -62,9 +62,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       world.call<{ items: PersonaSummary[]; next: string | null }>(who, "GET", `${BASE}${query}`);
     const setDefault = (id: string, who: Principal = owner, method = "PUT") =>
       world.call<{ persona: PersonaSummary }>(who, method, `${BASE}/${id}/default`);
-    const resolve = (wish: Partial<PersonaWish>) =>
+    const resolve = (request: Partial<PersonaWish>) =>
       world.kernel.engine.store.read((reader) =>
-        resolvePersona(reader, { orgId: "org_1", userId: "usr_2", purpose: "task", ...wish }),
+        resolvePersona(reader, { orgId: "org_1", userId: "usr_2", purpose: "task", ...request }),
       );
     const pin = (sessionId: string, { personaId, versionId }: Record<string, string>) =>
       world.kernel.engine.store.transaction((tx) =>
@@ -421,15 +421,15 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         await make(),
       ];
       await setDefault(standard.id);
-      const wish: Partial<PersonaWish> = {
+      const request: Partial<PersonaWish> = {
         asked: asked.slug,
         repoDefault: ofRepo.id,
         orchestratorChoice: chosen.slug,
       };
       const order = [];
       for (const left of ["asked", "repoDefault", "orchestratorChoice", "none"] as const) {
-        order.push((await resolve(wish))?.slug);
-        if (left !== "none") delete wish[left];
+        order.push((await resolve(request))?.slug);
+        if (left !== "none") delete request[left];
       }
       expect(order).toEqual([asked.slug, ofRepo.slug, chosen.slug, standard.slug]);
       const hidden = await create({}, other);

@@ -22,8 +22,8 @@ const selectOrgToChange = prepare<{ orgId: string }, PersonaOrgRow>((db, p, dial
 });
 
 /**
- * Locks an org's personas, so that changes run one after the other and slugs, limits and the default
- * hold.
+ * Locks an org's personas, so that changes run one after the other and slugs,
+ * limits and the default hold.
  */
 export async function lockOrg(tx: Tx, orgId: string): Promise<PersonaOrgRow> {
   await tx.run(insertOrgRow, { orgId });

@@ -49,8 +49,8 @@ export async function removeForgotten({ store }: Engine): Promise<void> {
   const ids = await store.read((reader) => listForgotten(reader, BATCH));
   for (const id of ids)
     await store.transaction(async (tx) => {
-      const isThere = await holdPersonaAlone(tx, id);
-      if (isThere && !(await isInUse(tx, id))) await deletePersona(tx, id);
+      const exists = await holdPersonaAlone(tx, id);
+      if (exists && !(await isInUse(tx, id))) await deletePersona(tx, id);
     });
 }
 

@@ -46,20 +46,20 @@ export type PersonaSource = "asked" | "repository" | "agent" | "organisation";
 
 export async function resolvePersona(
   reader: Reader,
-  wish: PersonaWish,
+  request: PersonaWish,
 ): Promise<(ResolvedPersona & { source: PersonaSource }) | undefined> {
-  const chosen = await choosePersona(reader, wish);
+  const chosen = await choosePersona(reader, request);
   if (!chosen) return undefined;
   const { row, source } = chosen;
   const version = await getVersion(reader, row.version_id);
-  return { ...(await resolved(reader, row.slug, version, wish)), source };
+  return { ...(await resolved(reader, row.slug, version, request)), source };
 }
 
 async function choosePersona(
   reader: Reader,
-  wish: PersonaWish,
+  request: PersonaWish,
 ): Promise<{ row: PersonaRow; source: PersonaSource } | undefined> {
-  const { orgId, userId, asked, repoDefault, orchestratorChoice } = wish;
+  const { orgId, userId, asked, repoDefault, orchestratorChoice } = request;
   const find = async (name: string) => {
     const row = await findPersona(reader, orgId, name);
     return row && isUsable(row, userId) ? row : undefined;
@@ -75,8 +75,8 @@ async function choosePersona(
   if (orchestratorChoice !== undefined)
     return { row: await mustFind(orchestratorChoice), source: "agent" };
   const defaultId = await findDefaultId(reader, orgId);
-  const usual = defaultId === null ? undefined : await find(defaultId);
-  return usual && { row: usual, source: "organisation" };
+  const orgDefault = defaultId === null ? undefined : await find(defaultId);
+  return orgDefault && { row: orgDefault, source: "organisation" };
 }
 
 function isUsable(row: PersonaRow, userId: string | null): boolean {

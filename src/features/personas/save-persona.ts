@@ -117,9 +117,9 @@ export interface SkillsEdit {
 
 function contentAfter(was: Content, change: PersonaChange & SkillsEdit): Content {
   const { name, description, icon, model, runtime, enableMemory, toolPolicy, files } = change;
-  const said = { name, description, icon, model, runtime, enableMemory, toolPolicy, files };
+  const fields = { name, description, icon, model, runtime, enableMemory, toolPolicy, files };
   if (files) requireFits(files);
-  const given = Object.entries(said).filter(([, value]) => value !== undefined);
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return {
     ...was,
     ...(Object.fromEntries(given) as Partial<Content>),

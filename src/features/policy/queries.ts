@@ -49,8 +49,8 @@ const selectForCall = prepare<CallKey, PolicyRuleRow>((db, p) =>
     .where((eb) => eb.or([eb("tool", "=", "*"), eb("tool", "=", p("tool"))])),
 );
 /**
- * Lists the rules that may match a call: the org's, the owner's, the session's, and the parent's for
- * its children.
+ * Lists the rules that may match a call:
+ * the org's, the owner's, the session's, and the parent's for its children.
  */
 export function listRulesForCall(reader: Reader, key: CallKey): Promise<PolicyRuleRow[]> {
   return reader.all(selectForCall, key);

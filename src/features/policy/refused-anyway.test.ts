@@ -103,9 +103,9 @@ describe("what the runner would refuse", () => {
     ["read", "a\0b", false, true],
     ["bash", "cat /etc/passwd", true, false],
   ] as const)("%s on %s (confined: %s): refused %s", (tool, target, isConfined, isRefused) => {
-    const said = refuseInAdvance({ tool, target }, isConfined);
-    expect(said !== undefined).toBe(isRefused);
+    const refusal = refuseInAdvance({ tool, target }, isConfined);
+    expect(refusal !== undefined).toBe(isRefused);
     if (isRefused && !target.includes("\0"))
-      expect(said).toContain(`${target} is outside of the workspace`);
+      expect(refusal).toContain(`${target} is outside of the workspace`);
   });
 });

@@ -40,8 +40,8 @@ create index policy_rules_session on policy_rules (session_id) where session_id 
 `;
 
 /**
- * Earlier decisions did not record the sandbox, so they hold only in one: at worst a person is asked
- * again.
+ * Earlier decisions did not record the sandbox, so they hold only in one:
+ * at worst a person is asked again.
  */
 const sandboxed = `
 alter table policy_rules add column sandboxed_only integer not null default 0;

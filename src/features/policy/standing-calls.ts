@@ -117,7 +117,7 @@ type Project = Pick<SessionRow, "org_id" | "owner_id" | "repo" | "project_dir" |
 
 /**
  * True if a path or a command means the same files for both sessions: one repository, or one folder.
- * Two workspaces that began empty share nothing: each holds only the files of its own agent.
+ * Two workspaces that began empty count too: each holds only the files of its own agent.
  */
 export function isSameProject(parent: Project, child: Project): boolean {
   const isSameFolder = parent.project_dir === null || parent.hostname === child.hostname;

@@ -1,7 +1,4 @@
-/**
- * Test fixture: people with things of every kind, on the real kernel, indexed when the test asks for
- * it.
- */
+/** Test fixture: people with things of every kind, on the real kernel, indexed when the test asks for it. */
 import type { Principal, Sweep } from "#engine/index.ts";
 import { authMigrations, insertUser } from "#features/auth/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";

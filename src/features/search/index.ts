@@ -10,8 +10,8 @@ import { searchRoutes } from "./routes.ts";
 import { searchMigrations } from "./schema.ts";
 
 /**
- * Creates the feature. `features`: all others. Search comes after them in the list, because its
- * triggers watch their tables.
+ * Creates the feature. `features`: all others.
+ * Search comes after them in the list, because its triggers watch their tables.
  */
 export function createSearch(features: readonly Feature[]): Feature {
   const searchables = [sessionsToFind, ...features.flatMap(({ searchable }) => searchable ?? [])];

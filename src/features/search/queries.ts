@@ -10,10 +10,7 @@ const takeTurn = prepare<Record<never, never>, { id: number }>((db, _p, dialect)
   const query = db.selectFrom("search_turns").select("id");
   return dialect === "postgres" ? query.forUpdate().skipLocked() : query;
 });
-/**
- * Takes the right to index. One server indexes at a time, so that no older state overwrites a newer
- * one.
- */
+/** Takes the right to index. One server indexes at a time, so that no older state overwrites a newer one. */
 export async function isOurTurn(tx: Tx): Promise<boolean> {
   return (await tx.first(takeTurn, {})) !== undefined;
 }

@@ -99,7 +99,7 @@ const POSTGRES_INDEX = [
 ];
 
 /** Entries are only added, and a cursor reads them; but an entry may be redacted later. */
-const ENTRY_TAKEN_OUT = {
+const ENTRY_REDACTED = {
   sqlite: `create trigger search_entry_taken_out after update of redacted_at on events
     when new.redacted_at is not null begin
     insert into search_changes (kind, ref)
@@ -116,20 +116,20 @@ export function searchMigrations(searchables: readonly Searchable[]): readonly M
       statements: (dialect) => [
         ...ddl(dialect, tables(dialect)),
         ...(dialect === "sqlite" ? SQLITE_INDEX : POSTGRES_INDEX),
-        ENTRY_TAKEN_OUT[dialect],
+        ENTRY_REDACTED[dialect],
       ],
     },
     ...searchables.flatMap((searchable) =>
       Array.from({ length: searchable.version }, (_, at) => ({
         id: `search-${searchable.kind}-${String(at + 1).padStart(4, "0")}`,
-        statements: (dialect: Dialect) => noticing(dialect, searchable),
+        statements: (dialect: Dialect) => changeTriggers(dialect, searchable),
       })),
     ),
   ];
 }
 
 /** Creates the triggers that note changes, and marks all existing things as changed. */
-function noticing(dialect: Dialect, { kind, table, columns }: Searchable): string[] {
+function changeTriggers(dialect: Dialect, { kind, table, columns }: Searchable): string[] {
   const name = (what: string) => `search_${kind}_${what}`;
   const isOther = dialect === "sqlite" ? "is not" : "is distinct from";
   const changed = columns.map((column) => `old.${column} ${isOther} new.${column}`).join(" or ");

@@ -1,6 +1,6 @@
 /**
- * Text for an agent's model about its tasks; pure. Titles are user input: they stand in quotes, on one
- * line.
+ * Text for an agent's model about its tasks; pure.
+ * Titles are user input: they stand in quotes, on one line.
  */
 import { inQuotes } from "#features/delegation/index.ts";
 import type { BoardEvent, NamedTask, NoticeOf } from "#protocol/notices.ts";

@@ -198,7 +198,7 @@ const fields = {
 };
 
 /** Fields that can be set when a task is created and changed afterwards. */
-const sayable = {
+const editableFields = {
   description: fields.description.nullish(),
   sessionId: fields.sessionId.nullish(),
   parentTaskId: fields.parentTaskId.nullish(),
@@ -211,14 +211,14 @@ const sayable = {
 };
 
 export const newTaskSchema = z
-  .strictObject({ title: fields.title, ...sayable })
+  .strictObject({ title: fields.title, ...editableFields })
   .meta({ id: "NewTask" });
 export type NewTask = z.infer<typeof newTaskSchema>;
 
 export const taskChangeSchema = z
   .strictObject({
     title: fields.title.optional(),
-    ...sayable,
+    ...editableFields,
     status: z.enum(TASK_STATUSES).optional(),
     /** Goes with `status: blocked`. Default: the text of `result`. */
     blockedReason: z

@@ -15,7 +15,7 @@ export const listen: Listener = async (work, event) => {
   if (event.type === "gate_opened") return blockForPlan(work, event.gate);
   if (event.type === "gate_closed") return unblockAfterPlan(work, event.gate);
   const why = reasonIn(event);
-  if (why !== undefined) await giveBack(work, why.sessionId, why.word);
+  if (why !== undefined) await unassignOpenTasks(work, why.sessionId, why.word);
 };
 
 async function promptAdmitted(
@@ -41,7 +41,7 @@ function reasonIn(event: KernelEvent): Reason | undefined {
 }
 
 /** Unassigns the open tasks of a session that ends or leaves its tree. */
-async function giveBack(work: Work, sessionId: string, why: string): Promise<void> {
+async function unassignOpenTasks(work: Work, sessionId: string, why: string): Promise<void> {
   for (const { id, session_id: boardId } of await listOpenOf(work.tx, sessionId)) {
     // The session's own board ends with it and stays unchanged.
     const board = boardId === sessionId ? undefined : await work.session(boardId);
@@ -50,11 +50,11 @@ async function giveBack(work: Work, sessionId: string, why: string): Promise<voi
     // Read again under the board's lock.
     const task = await findTask(work.tx, id);
     if (task?.assignee_id === sessionId && !isSettled(task.status))
-      await giveBackOne(doing, task, why);
+      await unassign(doing, task, why);
   }
 }
 
-async function giveBackOne(doing: Doing, task: TaskRow, why: string): Promise<void> {
+async function unassign(doing: Doing, task: TaskRow, why: string): Promise<void> {
   const row: TaskRow = { ...withoutPlanBlock(task), assignee_id: null };
   const openBlockers = (await openBlockersOf(doing, [task.id])).get(task.id) ?? [];
   const { status } = nextStatus({ ...factsOf(row), openBlockers }, {});

@@ -54,15 +54,15 @@ export async function sendNews(
   news: readonly BoardNews[],
   cause: Cause,
 ): Promise<void> {
-  const byPlace = new Map<string, BoardNews[]>();
+  const byThread = new Map<string, BoardNews[]>();
   for (const one of news) {
     if (one.sessionId === cause.sessionId) continue;
-    const place = JSON.stringify([one.sessionId, one.thread]);
-    byPlace.set(place, [...(byPlace.get(place) ?? []), one]);
+    const threadKey = JSON.stringify([one.sessionId, one.thread]);
+    byThread.set(threadKey, [...(byThread.get(threadKey) ?? []), one]);
   }
   // Sorted by id, the order in which sessions are locked.
-  for (const place of [...byPlace.keys()].sort()) {
-    const some = byPlace.get(place) as [BoardNews, ...BoardNews[]];
+  for (const threadKey of [...byThread.keys()].sort()) {
+    const some = byThread.get(threadKey) as [BoardNews, ...BoardNews[]];
     const session = await work.session(some[0].sessionId);
     const events = distinct(some.map(({ event }) => event));
     if (session) await deliver(work, session, some[0].thread, events, cause);
@@ -98,7 +98,7 @@ async function deliver(
   { isPerson }: Cause,
 ): Promise<void> {
   // A session that is away finds the change on the board when it is back.
-  if (!isThere(session.row)) return;
+  if (!isReachable(session.row)) return;
   const { id: session_id } = session.row;
   const board_id = treeTop(session.row);
   const known = await findNotice(work.tx, session_id, thread);
@@ -138,6 +138,6 @@ function heldIn({ held }: TaskNoticeRow): BoardEvent[] {
   );
 }
 
-function isThere({ lifecycle }: SessionRow): boolean {
+function isReachable({ lifecycle }: SessionRow): boolean {
   return lifecycle === "active" || lifecycle === "hibernated";
 }

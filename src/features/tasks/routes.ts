@@ -102,7 +102,7 @@ const readRoute = serve(tasksApi.get, async ({ engine, principal, params }) => {
 });
 
 const updateRoute = serve(tasksApi.update, async ({ engine, principal, params, body }) => {
-  const answer = await command(engine, async (work) => {
+  const result = await command(engine, async (work) => {
     const doing = await writable(work, principal, params);
     const before = await requireTask(work.tx, doing.board.row.id, params.taskId);
     const updated = await updateTask(doing, before, body);
@@ -113,8 +113,8 @@ const updateRoute = serve(tasksApi.update, async ({ engine, principal, params, b
     };
   });
   // Thrown after the commit, so that the result of the check is kept.
-  if ("refused" in answer) throw answer.refused;
-  return answer;
+  if ("refused" in result) throw result.refused;
+  return result;
 });
 
 const deleteRoute = serve(tasksApi.delete, async ({ engine, principal, params }) => {

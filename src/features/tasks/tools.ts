@@ -148,14 +148,14 @@ const taskUpdate = defineTool({
     }
     const doing = await openBoard(work, session.row, agentActor(session, run.thread));
     const before = await requireTask(work.tx, doing.board.row.id, taskId);
-    const answer = await updateTask(doing, before, change);
+    const result = await updateTask(doing, before, change);
     // Returned, not thrown, so that the result of the check is kept.
-    if ("refused" in answer) {
-      const { code, message } = answer.refused;
+    if ("refused" in result) {
+      const { code, message } = result.refused;
       return { output: null, error: `${code}: ${message}` };
     }
-    const task = await viewTask(work.tx, answer.task, work.now);
-    const unblocked = await viewTasks(work.tx, answer.unblocked, work.now);
+    const task = await viewTask(work.tx, result.task, work.now);
+    const unblocked = await viewTasks(work.tx, result.unblocked, work.now);
     return done({
       task: brief(task),
       ...(unblocked.length === 0 ? {} : { unblocked: unblocked.map((one) => brief(one)) }),

@@ -43,8 +43,8 @@ export async function refreshFolder(
 }
 
 /**
- * Reads the hash of each written file by path. A path that we would not write is not ours, whatever the
- * list says.
+ * Reads the hash of each written file by path.
+ * A path that we would not write is not ours, whatever the list says.
  */
 async function readList(folder: string): Promise<Map<string, string> | undefined> {
   const at = join(folder, LIST);
@@ -65,7 +65,7 @@ async function readList(folder: string): Promise<Map<string, string> | undefined
   return new Map(known);
 }
 
-interface Wish {
+interface ReplaceOptions {
   isForced: boolean;
   wanted: ReadonlyMap<string, string>;
 }
@@ -74,7 +74,7 @@ async function mayReplace(
   folder: string,
   path: string,
   written: string | undefined,
-  { isForced, wanted }: Wish,
+  { isForced, wanted }: ReplaceOptions,
 ): Promise<boolean> {
   const at = join(folder, ...path.split("/"));
   // A link would lead out of the folder.

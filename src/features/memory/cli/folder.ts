@@ -100,10 +100,7 @@ async function importFrom(
   return DONE;
 }
 
-/**
- * Reads a folder. Links and hidden files are skipped: only files that are visible in the folder are
- * sent.
- */
+/** Reads a folder. Links and hidden files are skipped: only files that are visible in the folder are sent. */
 async function readFolder(folder: string, prefix: string, depth: number): Promise<MemoryFile[]> {
   if (depth > MAX_DEPTH) throw invalid(folder, "has too many folders in it");
   const files: MemoryFile[] = [];

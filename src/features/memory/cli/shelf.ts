@@ -1,6 +1,6 @@
 /**
- * Options for the memories of a command: the orchestrator's, or with `--repo` those of sessions on a
- * repository.
+ * Options for the memories of a command:
+ * the orchestrator's, or with `--repo` those of sessions on a repository.
  */
 import type { Memory } from "#features/memory/contract.ts";
 import { safeLine, shorten } from "#surfaces/cli/kit/terminal.ts";

@@ -78,9 +78,9 @@ async function fill(world: World, repo: string, contents: readonly string[]): Pr
   });
 }
 
-async function asked(world: World): Promise<unknown[]> {
+async function runSearches(world: World): Promise<unknown[]> {
   const roll = dice(7);
-  const answers: unknown[] = [];
+  const results: unknown[] = [];
   await world.kernel.engine.store.read(async (reader) => {
     const small = await findShelf(reader, key("small"));
     const large = await findShelf(reader, key("large"));
@@ -89,10 +89,10 @@ async function asked(world: World): Promise<unknown[]> {
       const shelves = [small, large].filter((shelf) => shelf !== undefined).slice(0, 1 + (n % 2));
       const filter = n % 5 === 0 ? { category: "even" } : {};
       const found = await searchMemories(reader, shelves, terms, { limit: 20, ...filter });
-      answers.push(found.map(({ row, score }) => [row.id, score]));
+      results.push(found.map(({ row, score }) => [row.id, score]));
     }
   });
-  return answers;
+  return results;
 }
 
 describe("ranking", () => {
@@ -147,13 +147,13 @@ describe("ranking", () => {
   });
 
   it("says the same twice", async () => {
-    expect(await asked(sqlite)).toEqual(await asked(sqlite));
+    expect(await runSearches(sqlite)).toEqual(await runSearches(sqlite));
   });
 
   it.skipIf(!postgresUrl)("says the same on both databases, scores included", async () => {
-    const answers = await asked(sqlite);
-    expect(answers.flat().length).toBeGreaterThan(500);
-    expect(await asked(postgres as World)).toEqual(answers);
+    const results = await runSearches(sqlite);
+    expect(results.flat().length).toBeGreaterThan(500);
+    expect(await runSearches(postgres as World)).toEqual(results);
   });
 });
 

@@ -12,8 +12,8 @@ import { countTerms, listPostings } from "./term-queries.ts";
 import { termsOf } from "./tokenize.ts";
 
 /**
- * Maximum of postings to read for one query, rarest terms first. The other terms are looked up for the
- * best hits only.
+ * Maximum of postings to read for one query, rarest terms first.
+ * The other terms are looked up for the best hits only.
  */
 const MAX_POSTINGS = 2_000;
 const MIN_OF_SHELF = 20;
@@ -78,8 +78,8 @@ async function rank(
 }
 
 /**
- * Reads the newest postings of each shelf, which is their stored order; a merged list would have to be
- * sorted.
+ * Reads the newest postings of each shelf, which is their stored order;
+ * a merged list would have to be sorted.
  */
 async function newestOf(
   reader: Reader,
@@ -97,8 +97,8 @@ async function newestOf(
 }
 
 /**
- * Divides the terms, rarest first. `cut`: even the rarest term has more postings than are read, so only
- * its newest are.
+ * Divides the terms, rarest first.
+ * `cut`: even the rarest term has more postings than are read, so only its newest are.
  */
 function divide(frequency: ReadonlyMap<string, number>) {
   const terms = [...frequency].sort(([one, n], [other, m]) => n - m || (one < other ? -1 : 1));

@@ -50,7 +50,7 @@ export async function forgetByAgent(
   return row;
 }
 
-/** Read again under the lock: the memory may be gone. */
+/** Locks the shelf, then reads the memory again: it may be gone. */
 async function lockMemory(work: Work, owner: Owner, id: string) {
   const seen = await findMemory(work.tx, owner, id);
   const shelf = seen && (await lockShelf(work.tx, seen.shelf_id));

@@ -83,8 +83,8 @@ export function fromFile({ content: text }: MemoryFile): FileMemory | { reason: 
 }
 
 /**
- * Splits off the front matter. A file without it is all content; the last line break of a text file is
- * not content.
+ * Splits off the front matter. A file without it is all content;
+ * the last line break of a text file is not content.
  */
 function split(text: string): { fields: Map<string, string>; body: string } {
   const match = /^\ufeff?---\r?\n((?:[^\n]*\n)*?)---(?:\r?\n|$)/.exec(text);

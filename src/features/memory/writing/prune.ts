@@ -1,6 +1,6 @@
 /**
- * Prunes memories: the least relevant first, and of those the one not read for longest. A pinned memory
- * is never pruned.
+ * Prunes memories: the least relevant first, and of those the one not read for longest.
+ * A pinned memory is never pruned.
  */
 import type { Engine, Work } from "#engine/index.ts";
 import { command } from "#engine/index.ts";

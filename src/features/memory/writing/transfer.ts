@@ -38,12 +38,12 @@ export async function importFiles(
   for (const file of inOrder) {
     const memory = fromFile(file);
     if ("reason" in memory) done.refused.push({ path: file.path, reason: memory.reason });
-    else await takeIn(work, shelf, { memory, known, writer, done });
+    else await importFile(work, shelf, { memory, known, writer, done });
   }
   return done;
 }
 
-interface Taking {
+interface FileImport {
   memory: FileMemory;
   /** Memories that are on the shelf already. */
   known: Map<string, MemoryRow>;
@@ -51,7 +51,11 @@ interface Taking {
   done: Imported;
 }
 
-async function takeIn(work: Work, shelf: ShelfRow, { memory, known, writer, done }: Taking) {
+async function importFile(
+  work: Work,
+  shelf: ShelfRow,
+  { memory, known, writer, done }: FileImport,
+) {
   const { category, title } = memory;
   const titled =
     title === null ? undefined : await findByTitle(work.tx, shelf.id, category, titleKey(title));
@@ -83,8 +87,8 @@ async function takeIn(work: Work, shelf: ShelfRow, { memory, known, writer, done
 }
 
 /**
- * Limits the times of a file: an old folder must not fade on arrival, and no file can claim more
- * relevance than allowed.
+ * Limits the times of a file: an old folder must not fade on arrival,
+ * and no file can claim more relevance than allowed.
  */
 function timesOf({ createdAt, updatedAt, fadesAt: fades }: FileMemory, now: number) {
   const created_at = Math.min(createdAt ?? now, now);

@@ -154,8 +154,8 @@ function requirePinRoom({ pinned }: ShelfRow): void {
 }
 
 /**
- * Refuses agents on pinned memories: an agent may be manipulated, so a pinned memory stays as its owner
- * left it.
+ * Refuses agents on pinned memories:
+ * an agent may be manipulated, so a pinned memory stays as its owner left it.
  */
 export function pinnedRefusal({ id }: MemoryRow): Refusal {
   return new Refusal(

@@ -57,11 +57,11 @@ export async function readPersonaFolder(path: string): Promise<FolderPersona> {
 async function readSettings(folder: string, entries: readonly string[]) {
   if (!entries.includes(SETTINGS)) return {};
   const path = join(folder, SETTINGS);
-  const said = parseJson(path, await readText(path, MAX_FILE_BYTES));
-  const parsed = settingsSchema.safeParse(said);
+  const parsedJson = parseJson(path, await readText(path, MAX_FILE_BYTES));
+  const parsed = settingsSchema.safeParse(parsedJson);
   if (!parsed.success) throw invalid(path, z.prettifyError(parsed.error));
   // Only the given settings: an absent one must not reset the persona's setting in an edit.
-  const names = new Set(Object.keys(said as object));
+  const names = new Set(Object.keys(parsedJson as object));
   return Object.fromEntries(
     Object.entries(parsed.data).filter(([name]) => names.has(name)),
   ) as Partial<NewPersona> & { sortOrder?: Record<string, number> };

@@ -84,8 +84,8 @@ export async function withFetchedTree<T>(
       entries: entriesIn((await must(list, "read", address)).toString("utf8")),
       async read(objects) {
         const stdin = objects.map((object) => `${object}\n`).join("");
-        const said = git(["cat-file", "--batch"], { maxBytes: MAX_READ_BYTES, stdin });
-        return blobsIn(await must(said, "read", address), objects.length);
+        const output = git(["cat-file", "--batch"], { maxBytes: MAX_READ_BYTES, stdin });
+        return blobsIn(await must(output, "read", address), objects.length);
       },
     });
   } finally {
@@ -106,8 +106,8 @@ async function clearLeftBehind(parent: string): Promise<void> {
 }
 
 /** Resolves the commit. A ref may name anything, such as a tree or a blob. */
-async function commitOf(answer: Promise<LimitedGitResult>, address: SkillAddress): Promise<string> {
-  const end = await answer;
+async function commitOf(result: Promise<LimitedGitResult>, address: SkillAddress): Promise<string> {
+  const end = await result;
   if (end.ended === "itself" && end.exitCode !== 0) throw noCommit(address);
   return (await must(end, "read", address)).toString("utf8").trim();
 }
@@ -134,11 +134,11 @@ function environmentFor(address: SkillAddress, ip: string): Record<string, strin
 type Step = "init" | "fetch" | "read";
 
 async function must(
-  answer: LimitedGitResult | Promise<LimitedGitResult>,
+  result: LimitedGitResult | Promise<LimitedGitResult>,
   step: Step,
   address: SkillAddress,
 ): Promise<Buffer> {
-  const { exitCode, stdout, stderr, ended } = await answer;
+  const { exitCode, stdout, stderr, ended } = await result;
   if (ended === "signal")
     throw new Refusal(
       "unavailable",
@@ -205,15 +205,15 @@ function splitOnce(text: string, separator: string): [string, string] {
 }
 
 /** Parses `<object> blob <size>\n<bytes>\n`, one after the other. */
-function blobsIn(said: Buffer, count: number): Buffer[] {
+function blobsIn(output: Buffer, count: number): Buffer[] {
   const blobs: Buffer[] = [];
   let at = 0;
   for (let n = 0; n < count; n++) {
-    const lineEnd = said.indexOf(10, at);
-    const size = / blob (\d+)$/.exec(said.toString("latin1", at, lineEnd))?.[1];
+    const lineEnd = output.indexOf(10, at);
+    const size = / blob (\d+)$/.exec(output.toString("latin1", at, lineEnd))?.[1];
     if (lineEnd < 0 || size === undefined)
       throw new Error("git did not give a file that it listed");
-    blobs.push(said.subarray(lineEnd + 1, lineEnd + 1 + Number(size)));
+    blobs.push(output.subarray(lineEnd + 1, lineEnd + 1 + Number(size)));
     at = lineEnd + 1 + Number(size) + 1;
   }
   return blobs;

@@ -78,10 +78,7 @@ export interface AddressRights {
   lookupAll?: ResolveOptions["lookupAll"];
 }
 
-/**
- * Resolves the address to dial. The name must not be resolved again, since a second answer could
- * differ.
- */
+/** Resolves the address to dial. The name must not be resolved again, since a second answer could differ. */
 export async function resolveSkillAddress(
   { protocol, hostname }: SkillAddress,
   { ownNetwork, lookupAll }: AddressRights,

@@ -8,8 +8,8 @@ import { CST, Parser } from "yaml";
 export const SKILL_FILE = "SKILL.md";
 
 /**
- * Maximum length of a value to parse. The parser takes quadratic time on nested input, and no name or
- * description is this long.
+ * Maximum length of a value to parse.
+ * The parser takes quadratic time on nested input, and no name or description is this long.
  */
 const MAX_YAML_CHARS = 4_096;
 

@@ -1,7 +1,4 @@
-/**
- * Routes for the skills of a persona, one by one and from a git repository. Each change makes a
- * version.
- */
+/** Routes for the skills of a persona, one by one and from a git repository. Each change makes a version. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { command, may, type Route, type RouteRequest, serve } from "#engine/index.ts";
 import { requireEditable, requirePerson, requireVisible } from "../access.ts";

@@ -1,6 +1,6 @@
 /**
- * Built-in rules, which hold where no rule of a person or an org matches. Each gives its reason to the
- * person and to the model.
+ * Built-in rules, which hold where no rule of a person or an org matches.
+ * Each gives its reason to the person and to the model.
  */
 
 import { isSecretPath } from "#protocol/names/secret-paths.ts";

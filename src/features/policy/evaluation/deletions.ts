@@ -12,7 +12,7 @@ export function deletesTrees(reading: ShellReading, fresh: boolean): boolean {
     return targets ? [targets] : [];
   });
   const isElsewhere = !fresh || reading.opaque || commands.some(leavesFolder);
-  if (isElsewhere && (deletions.length > 0 || commands.some(throwsAway))) return true;
+  if (isElsewhere && (deletions.length > 0 || commands.some(discardsWork))) return true;
   return deletions.some((targets) => targets.length === 0 || !targets.every(isOwn));
 }
 
@@ -57,7 +57,7 @@ function deletedTrees(command: SimpleCommand): readonly Word[] | undefined {
     case "wipe":
       return openOr(command, operandsOf(args));
     case "find":
-      return findDeletes(args) ? startsOf(args) : undefined;
+      return findDeletes(args) ? startingPoints(args) : undefined;
     case "git":
     case "git-clean":
       return gitCleans(command) ? [] : undefined;
@@ -98,7 +98,7 @@ function findDeletes(args: readonly Word[]): boolean {
 }
 
 /** Returns find's starting points: everything before its first test; empty means the current folder. */
-function startsOf(args: readonly Word[]): readonly Word[] {
+function startingPoints(args: readonly Word[]): readonly Word[] {
   const rest = args.filter(({ text }) => !/^-[HLP]$/.test(text));
   const end = rest.findIndex(({ text }) => /^[-(!]/.test(text));
   return end < 0 ? rest : rest.slice(0, end);
@@ -111,7 +111,7 @@ function gitCleans({ name, words }: SimpleCommand): boolean {
 }
 
 /** True if a command deletes many files or uncommitted changes without naming a folder. */
-function throwsAway(command: SimpleCommand): boolean {
+function discardsWork(command: SimpleCommand): boolean {
   const args = command.words.slice(1);
   switch (command.name) {
     case "rm":
@@ -126,7 +126,7 @@ function throwsAway(command: SimpleCommand): boolean {
     case "7za":
       return args.some(({ text }) => text === "-sdel");
     default:
-      return gitThrowsAway(command);
+      return gitDiscardsWork(command);
   }
 }
 
@@ -136,7 +136,7 @@ function isAll(text: string): boolean {
   return name.includes("*") && /^[*.?]+$/.test(name);
 }
 
-function gitThrowsAway({ name, words }: SimpleCommand): boolean {
+function gitDiscardsWork({ name, words }: SimpleCommand): boolean {
   const git = readGit(name, words);
   const texts = git?.args.map(({ text }) => text) ?? [];
   const has = (pattern: RegExp) => texts.some((text) => pattern.test(text));

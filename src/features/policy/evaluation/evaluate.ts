@@ -25,8 +25,8 @@ export function evaluate(
   rules: readonly Rule[],
   steps: Steps = newSteps(),
 ): Evaluation {
-  const looked: Looked = { call, steps, spellings: spellingsOf(call) };
-  const own = rules.filter((rule) => speaksOf(rule, looked));
+  const prepared: PreparedCall = { call, steps, spellings: spellingsOf(call) };
+  const own = rules.filter((rule) => speaksOf(rule, prepared));
   const builtin = builtinRules.find((entry) => entry.speaksOf(call))?.rule as Rule;
   const matched = [...own, builtin];
   const rule = own.find(({ effect }) => effect === "deny") ?? decidingRule(own) ?? builtin;
@@ -62,22 +62,22 @@ function reasonOf({ id, level, pattern, tool, note, effect }: Rule): string {
 }
 
 /** A call, prepared once for all rules. */
-interface Looked {
+interface PreparedCall {
   call: CallFacts;
   /** Each command in each spelling. */
   spellings: readonly string[];
   steps: Steps;
 }
 
-function speaksOf(rule: Rule, looked: Looked): boolean {
-  const { call } = looked;
+function speaksOf(rule: Rule, prepared: PreparedCall): boolean {
+  const { call } = prepared;
   if (rule.tool !== "*" && rule.tool !== call.tool) return false;
-  if (rule.effect === "allow" && !mayBeLet(rule, call)) return false;
+  if (rule.effect === "allow" && !mayAllow(rule, call)) return false;
   if (rule.match === "glob" && rule.pattern === "*") return true;
   if (call.target === null) return false;
   return rule.effect === "allow"
-    ? lets(rule, looked, call.target)
-    : stops(rule, looked, call.target);
+    ? matchesWhole(rule, prepared, call.target)
+    : matchesAnyPart(rule, prepared, call.target);
 }
 
 /**
@@ -86,7 +86,7 @@ function speaksOf(rule: Rule, looked: Looked): boolean {
  * may hide a part that another rule stops: only exactly the text that a person has seen is allowed. A
  * yes that was given for a sandbox allows nothing outside of one.
  */
-function mayBeLet(
+function mayAllow(
   { match, sandboxedOnly }: Rule,
   { shell, plainPlace, sandboxed }: CallFacts,
 ): boolean {
@@ -95,7 +95,11 @@ function mayBeLet(
 }
 
 /** Matches narrowly: an allow must cover the whole call, and all of it must be known. */
-function lets({ pattern, match }: Rule, { call, steps }: Looked, target: string): boolean {
+function matchesWhole(
+  { pattern, match }: Rule,
+  { call, steps }: PreparedCall,
+  target: string,
+): boolean {
   if (match === "exact") return pattern === target;
   if (call.shell) {
     const { commands, opaque } = call.shell;
@@ -117,7 +121,7 @@ function lets({ pattern, match }: Rule, { call, steps }: Looked, target: string)
 function isCovered(command: SimpleCommand, pattern: string, steps: Steps): boolean {
   return (
     command.assignments.length === 0 &&
-    command.redirects.every(leadsNowhere) &&
+    command.redirects.every(isHarmlessRedirect) &&
     !command.openEnded &&
     command.words.every(({ known }) => known) &&
     matchesGlob(pattern, commandText(command), "text", steps) === true
@@ -125,16 +129,16 @@ function isCovered(command: SimpleCommand, pattern: string, steps: Steps): boole
 }
 
 /** True for a redirection to `/dev/null` or to another stream. A bare number is the name of a file. */
-function leadsNowhere({ operator, target }: SimpleCommand["redirects"][number]): boolean {
+function isHarmlessRedirect({ operator, target }: SimpleCommand["redirects"][number]): boolean {
   return (
     target.text === "/dev/null" || (/^[<>]&$/.test(operator) && /^(?:\d+|-)$/.test(target.text))
   );
 }
 
 /** Matches widely: any part of the call, in any spelling, and when matching runs out of steps. */
-function stops(
+function matchesAnyPart(
   { pattern, match }: Rule,
-  { call, spellings, steps }: Looked,
+  { call, spellings, steps }: PreparedCall,
   target: string,
 ): boolean {
   const kind = isPathTool(call.tool) ? "path" : "text";

@@ -1,7 +1,4 @@
-/**
- * Everyday commands of people and agents need no approval: a person who is asked too often stops
- * reading.
- */
+/** Everyday commands of people and agents need no approval: a person who is asked too often stops reading. */
 import { describe, expect, it } from "vitest";
 import { factsOf } from "./call-facts.ts";
 import { evaluate } from "./evaluate.ts";

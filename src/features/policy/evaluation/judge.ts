@@ -16,7 +16,7 @@ export const judgeCall: Judge = async (work, call) => {
   const refusal = refuseInAdvance(call, await isConfined(work, call));
   if (refusal !== undefined) return { verdict: "deny", reason: refusal };
   const facts = await factsFor(work, call);
-  const shown = { input: call.given, cwd: call.cwd, ...placeOf(facts) };
+  const shown = { input: call.given, cwd: call.cwd, ...sandboxFact(facts) };
   const { effect, reason } = await evaluateFor(work, call.session.row, facts, shown);
   return { verdict: effect, reason: effect === "allow" ? null : reason };
 };
@@ -55,15 +55,15 @@ async function evaluateFor(
   const firm = rules.filter((rule) => !isParents(rule) || rule.effect === "deny").map(ruleView);
   const own = evaluate(facts, firm);
   if (own.effect !== "ask" || own.rule.sessionId === row.id) return own;
-  const asked = { ...shown, tool: facts.tool, reason: own.reason };
-  const inherited = rules.find((rule) => isParents(rule) && coversChild(rule, asked));
+  const childCall = { ...shown, tool: facts.tool, reason: own.reason };
+  const inherited = rules.find((rule) => isParents(rule) && coversChild(rule, childCall));
   if (!inherited || !(await worksWithParent(work, row, facts.tool))) return own;
   return evaluate(facts, [...firm, ruleView(inherited)]);
 }
 
 /**
- * True if parent and child work on the same files. A URL is the same wherever it is fetched; all other
- * tools work on files.
+ * True if parent and child work on the same files.
+ * A URL is the same wherever it is fetched; all other tools work on files.
  */
 async function worksWithParent(work: Work, row: SessionRow, tool: string): Promise<boolean> {
   const parent = row.parent_session_id && (await findSession(work.tx, row.parent_session_id));
@@ -71,7 +71,7 @@ async function worksWithParent(work: Work, row: SessionRow, tool: string): Promi
   return tool === "web_fetch" || isSameProject(parent, row);
 }
 
-function placeOf({ shell, sandboxed }: CallFacts): Pick<ShownCall, "sandboxed"> {
+function sandboxFact({ shell, sandboxed }: CallFacts): Pick<ShownCall, "sandboxed"> {
   return shell === null ? {} : { sandboxed };
 }
 

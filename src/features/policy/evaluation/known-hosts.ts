@@ -102,11 +102,11 @@ function looksEncoded(text: string): boolean {
     String.fromCharCode(Number.parseInt(code, 16)),
   );
   if (LONG_HEX.test(plain)) return true;
-  return plain.split(/[^\w+-]/).some(isJumbled);
+  return plain.split(/[^\w+-]/).some(isMixedLikeBase64);
 }
 
 /** True for letters and digits mixed as in base64, without dashes between words. */
-function isJumbled(run: string): boolean {
+function isMixedLikeBase64(run: string): boolean {
   if (run.length < MIN_ENCODED_CHARS || COMMIT.test(run)) return false;
   const count = (pattern: RegExp) => run.match(pattern)?.length ?? 0;
   const separators = count(/[-_+]/g);

@@ -43,7 +43,7 @@ interface Items {
   textLength: number;
   /** True if this item of the pattern stands for any number of items. */
   isMany(at: number): boolean;
-  fits(at: number, place: number): boolean;
+  fits(at: number, position: number): boolean;
 }
 
 function textItems(pattern: string, text: string, steps: Steps): Items {
@@ -56,7 +56,7 @@ function textItems(pattern: string, text: string, steps: Steps): Items {
     patternLength: wanted.length,
     textLength: found.length,
     isMany: (at) => wanted[at] === "*",
-    fits: (at, place) => wanted[at] === "?" || wanted[at] === found[place],
+    fits: (at, position) => wanted[at] === "?" || wanted[at] === found[position],
   };
 }
 
@@ -68,31 +68,31 @@ function pathItems(pattern: string, text: string, steps: Steps): Items {
     patternLength: wanted.length,
     textLength: found.length,
     isMany: (at) => wanted[at] === "**",
-    fits: (at, place) =>
-      matchItems(textItems(wanted[at] as string, found[place] as string, steps), steps),
+    fits: (at, position) =>
+      matchItems(textItems(wanted[at] as string, found[position] as string, steps), steps),
   };
 }
 
-/** Matches greedily: when the rest does not fit, the last item that stands for many takes one more. */
+/** Matches items. When the rest does not fit, the last item that stands for many takes one more. */
 function matchItems(items: Items, steps: Steps): boolean {
   const { patternLength, textLength } = items;
   let at = 0;
-  let place = 0;
+  let position = 0;
   let lastMany = -1;
   let taken = 0;
-  while (place < textLength) {
+  while (position < textLength) {
     if (--steps.left < 0) return false;
     if (at < patternLength && items.isMany(at)) {
       lastMany = at;
-      taken = place;
+      taken = position;
       at += 1;
-    } else if (at < patternLength && items.fits(at, place)) {
+    } else if (at < patternLength && items.fits(at, position)) {
       at += 1;
-      place += 1;
+      position += 1;
     } else if (lastMany >= 0) {
       at = lastMany + 1;
       taken += 1;
-      place = taken;
+      position = taken;
     } else return false;
   }
   while (at < patternLength && items.isMany(at)) at += 1;

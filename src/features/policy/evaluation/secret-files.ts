@@ -22,14 +22,11 @@ const SAMPLES = [
   ".ssh",
   ".aws",
 ];
-/**
- * Minimum of literal characters: a shorter glob says nothing about its aim, unless it begins with a
- * dot.
- */
+/** Minimum of literal characters: a shorter glob says nothing about its aim, unless it begins with a dot. */
 const MIN_LITERAL = 2;
 /**
- * Maximum length of a glob. No file name is longer, so a longer glob is taken for an attempt to hide
- * something.
+ * Maximum length of a glob. No file name is longer,
+ * so a longer glob is taken for an attempt to hide something.
  */
 const MAX_GLOB_CHARS = 256;
 
@@ -38,11 +35,11 @@ export function touchesSecrets({ commands, opaque }: ShellReading): boolean {
   const steps = newSteps();
   const isFed = commands.some(({ openEnded }) => openEnded);
   // Printing a name does not open the file, unless another command reads the output.
-  const isSaid = ({ name }: SimpleCommand) =>
+  const isOnlyPrinted = ({ name }: SimpleCommand) =>
     !isFed && !opaque && (name === "echo" || name === "printf");
   return commands.some(
     (command) =>
-      (!isSaid(command) && operandsOf(command).some((word) => namesSecret(word, steps))) ||
+      (!isOnlyPrinted(command) && operandsOf(command).some((word) => namesSecret(word, steps))) ||
       command.redirects.some(({ target }) => namesSecret(target, steps)) ||
       (isFed && command.name === "find" && findsSecrets(command, steps)),
   );
@@ -75,8 +72,8 @@ function filesOfSearch(args: readonly Word[]): readonly Word[] {
 }
 
 /**
- * True for the number behind options such as `-A 3`, a count of lines in each of these programs that
- * has them.
+ * True for the number behind options such as `-A 3`,
+ * a count of lines in each of these programs that has them.
  */
 function isCount(option: string, text: string): boolean {
   return /^-[A-Za-z]*[ABCm]$/.test(option) && /^\d+$/.test(text);

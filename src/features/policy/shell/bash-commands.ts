@@ -169,8 +169,8 @@ class Reader {
   }
 
   /**
-   * True for a keyword before a command. Quoted, or behind a redirection, the word is the name of a
-   * program.
+   * True for a keyword before a command.
+   * Quoted, or behind a redirection, the word is the name of a program.
    */
   #isLeading({ text, known, quoted }: Word): boolean {
     return known && !quoted && this.#draft.redirects.length === 0 && LEADING.has(text);
@@ -192,8 +192,8 @@ class Reader {
   }
 
   /**
-   * Handles a command without a program, which may affect later ones: it sets a variable or empties a
-   * file.
+   * Handles a command without a program, which may affect later ones:
+   * it sets a variable or empties a file.
    */
   #withoutProgram(draft: Draft, operator: string): void {
     const { redirects, assignments } = draft;

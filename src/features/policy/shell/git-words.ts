@@ -54,8 +54,8 @@ const COMMANDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * True for git's own subcommands that send nothing by themselves. Any other word may be an alias for
- * one that does.
+ * True for git's own subcommands that send nothing by themselves.
+ * Any other word may be an alias for one that does.
  */
 export function isOwnCommand(subcommand: string): boolean {
   return COMMANDS.has(subcommand);

@@ -1,8 +1,8 @@
 /** Paths as text: the server has no disk to look at, so links are not followed here. */
 
 /**
- * Normalizes a path: drops empty and `.` segments and resolves `..`. A path that leads out at the top
- * keeps its `..`.
+ * Normalizes a path: drops empty and `.` segments and resolves `..`.
+ * A path that leads out at the top keeps its `..`.
  */
 export function normalPath(path: string): string {
   const isAbsolute = path.startsWith("/");
@@ -19,8 +19,8 @@ export function normalPath(path: string): string {
 }
 
 /**
- * True for a relative path that stays inside and names something: neither the folder itself nor
- * everything in it.
+ * True for a relative path that stays inside and names something:
+ * neither the folder itself nor everything in it.
  */
 export function isPlainInside(path: string): boolean {
   if (/^[/~]/.test(path) || path.split("/").includes("..")) return false;

@@ -36,8 +36,8 @@ afterAll(() => rmSync(top, { recursive: true, force: true }));
 let runs = 0;
 
 /**
- * Returns the stubs that bash runs for a line. Each line has its own stubs, since some end after their
- * line.
+ * Returns the stubs that bash runs for a line.
+ * Each line has its own stubs, since some end after their line.
  */
 function executed(line: string): Set<string> {
   const bin = join(top, String(++runs));
@@ -300,8 +300,8 @@ describe("what bash runs", () => {
 
   it("is told for many lines: a reading that trusts nothing would miss nothing either", () => {
     const lines = fc.sample(line, { seed: 1, numRuns: 5_000 });
-    const told = lines.filter((text) => !readCommands(text).opaque);
-    expect(told.length / lines.length).toBeGreaterThan(0.2);
+    const readable = lines.filter((text) => !readCommands(text).opaque);
+    expect(readable.length / lines.length).toBeGreaterThan(0.2);
   });
 });
 

@@ -20,8 +20,8 @@ export interface Word {
   /** True if nothing in the word depends on the moment it runs. */
   known: boolean;
   /**
-   * True if the word begins with an expansion outside quotes, so it may become several words, or an
-   * option.
+   * True if the word begins with an expansion outside quotes,
+   * so it may become several words, or an option.
    */
   loose: boolean;
   /** True if the word has `*`, `?` or `[` outside quotes. */
@@ -385,10 +385,7 @@ function expandBraces(text: string): string[] | undefined {
   return all.some(isBraced) ? undefined : all.filter((piece) => piece !== "");
 }
 
-/**
- * A pair without braces in it. Each comma matches in only one way, so that an open brace costs one
- * pass.
- */
+/** A pair without braces in it. Each comma matches in only one way, so that an open brace costs one pass. */
 const PAIR = /\{([^{},]*(?:,[^{},]*)+)\}/;
 
 function expandFirst(text: string): string[] {

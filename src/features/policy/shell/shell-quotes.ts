@@ -26,7 +26,7 @@ function closing(text: string, open: number, opens: string, closes: string): num
   return -1;
 }
 
-/** Returns the index after an escape or a quoted piece, neither of which can hold a closing mark. */
+/** Returns the index after a character, or after an escape or quoted piece, where no closing mark counts. */
 function afterPiece(text: string, at: number, char: string): number {
   switch (char) {
     case "\\":
@@ -76,8 +76,8 @@ export function substitutionsIn(text: string): string[] {
 }
 
 /**
- * True for `{name}>`: the word before a redirection names a variable that bash sets, and bash evaluates
- * its subscript.
+ * True for `{name}>`: the word before a redirection names a variable that bash sets,
+ * and bash evaluates its subscript.
  */
 export function namesDescriptor(text: string, from: number, end: number): boolean {
   const isRedirected = text[end] === "<" || text[end] === ">";

@@ -27,16 +27,16 @@ export function evaluatedArguments(words: readonly Word[]): Word[] {
   return find ? find(args.map((word) => ({ ...word, known: word.known && !word.globs }))) : [];
 }
 
-type Find = (args: readonly Word[]) => Word[];
+type FindEvaluated = (args: readonly Word[]) => Word[];
 
-const notPlain: Find = (args) =>
+const notPlain: FindEvaluated = (args) =>
   args.filter(({ text, known }) => !known || HAS_SUBSCRIPT.test(text));
 
 /**
- * Finds the target of `printf`. Options stand before the format, and the last one counts: `-v name`,
- * `-vname`.
+ * Finds the target of `printf`. Options stand before the format, and the last one counts:
+ * `-v name`, `-vname`.
  */
-const printfTarget: Find = (args) => {
+const printfTarget: FindEvaluated = (args) => {
   for (let at = 0; at < args.length; at++) {
     const option = args[at] as Word;
     if (!option.known) return [option];
@@ -48,17 +48,17 @@ const printfTarget: Find = (args) => {
 };
 
 /** Finds names tested with `-v` and `-R`. An unknown word may turn out to be one of these options. */
-const testedNames: Find = (args) => {
+const testedNames: FindEvaluated = (args) => {
   const looksUp = args.some(({ text, known }) => !known || text === "-v" || text === "-R");
   return looksUp ? notPlain(args).filter(({ text }) => text !== "-v") : [];
 };
 
-const all: Find = (args) => [...args];
+const all: FindEvaluated = (args) => [...args];
 
-const withCallback: Find = (args) =>
+const withCallback: FindEvaluated = (args) =>
   args.some(({ text, known }) => !known || /^-\w*C/.test(text)) ? [...args] : notPlain(args);
 
-const declared: Find = (args) => {
+const declared: FindEvaluated = (args) => {
   const evaluates = args.some(({ text, known }) => !known || EVALUATING_OPTION.test(text));
   const odd = args.filter((word) => !isPlainDeclaration(word));
   return odd.length === 0 && evaluates ? args.slice(0, 1) : odd;
@@ -76,14 +76,14 @@ function isPlainDeclaration({ text, known }: Word): boolean {
 }
 
 /**
- * True for a plain name without capitals. Names in capitals are bash's own, and bash evaluates the
- * values of some.
+ * True for a plain name without capitals.
+ * Names in capitals are bash's own, and bash evaluates the values of some.
  */
 function isOwnName({ text, known }: Word): boolean {
   return known && PLAIN_NAME.test(text) && !/[A-Z]/.test(text);
 }
 
-const BUILTINS: Readonly<Record<string, Find>> = {
+const BUILTINS: Readonly<Record<string, FindEvaluated>> = {
   printf: printfTarget,
   test: testedNames,
   "[": testedNames,

@@ -321,8 +321,8 @@ function unwrapFind(args: readonly Word[]): Unwrapped {
 }
 
 /**
- * Unwraps git: `git -c alias.x=push x` is `git push`; `alias.x=!cmd` is a command; some subcommands run
- * others.
+ * Unwraps git: `git -c alias.x=push x` is `git push`; `alias.x=!cmd` is a command;
+ * some subcommands run others.
  */
 function unwrapGit(name: string, words: readonly Word[]): Unwrapped {
   const args = words.slice(1);

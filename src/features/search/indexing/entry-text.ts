@@ -39,8 +39,8 @@ function words(json: string | null, only?: string): string {
     return stringsIn(JSON.parse(json), only).join("\n");
   } catch {
     // The text was cut off, or is no JSON: its signs mean nothing to a reader.
-    const said = only === undefined ? [] : [...json.matchAll(valuesOf(only))];
-    const texts = said.length === 0 ? [json] : said.map(([, value = ""]) => value);
+    const values = only === undefined ? [] : [...json.matchAll(valuesOf(only))];
+    const texts = values.length === 0 ? [json] : values.map(([, value = ""]) => value);
     return texts.map((text) => text.replaceAll(ESCAPED, unescaped)).join("\n");
   }
 }

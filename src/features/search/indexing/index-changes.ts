@@ -49,11 +49,11 @@ export async function indexChanges(
     const given = limit.room;
     let room = given;
     for (const change of fitting(changes, present)) {
-      const { cost, fate } = await indexOne(tx, change, present.get(keyOf(change)), room);
+      const { cost, result } = await indexOne(tx, change, present.get(keyOf(change)), room);
       room -= cost;
-      if (fate !== "stays") done.push(change);
+      if (result !== "stays") done.push(change);
       // The change moves to the end, so that others need not wait until all of it is removed.
-      if (fate === "goes_on") await noteChange(tx, change.kind, change.ref);
+      if (result === "goes_on") await noteChange(tx, change.kind, change.ref);
     }
     // A transaction that removed little says nothing about the duration of removals.
     if (room <= 0) limit.room = nextRoom(given, steady() - begunAt);
@@ -95,7 +95,7 @@ function fitting(
 interface Outcome {
   /** Cost of the removed documents. */
   cost: number;
-  fate: "done" | "stays" | "goes_on";
+  result: "done" | "stays" | "goes_on";
 }
 
 async function indexOne(
@@ -106,19 +106,19 @@ async function indexOne(
 ): Promise<Outcome> {
   if (kind === "session" && !row) {
     const cost = await forgetEntries(tx, ref, room);
-    if (cost !== undefined) return { cost, fate: "goes_on" };
+    if (cost !== undefined) return { cost, result: "goes_on" };
   }
   const known = await findDocument(tx, kind, ref);
-  if (known && room <= 0) return { cost: 0, fate: "stays" };
+  if (known && room <= 0) return { cost: 0, result: "stays" };
   const document = row && documentOf(kind, row);
   const isSame =
     known?.title === document?.title &&
     known?.body === document?.body &&
     known?.marks === document?.marks;
-  if (isSame) return { cost: 0, fate: "done" };
+  if (isSame) return { cost: 0, result: "done" };
   if (known) await dropDocument(tx, known.id);
   if (document) await addDocument(tx, document);
-  return { cost: known ? dropCost(known) : 0, fate: "done" };
+  return { cost: known ? dropCost(known) : 0, result: "done" };
 }
 
 /** Removes entries of a deleted session. Returns their cost; undefined if none was left. */

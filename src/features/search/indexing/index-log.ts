@@ -34,7 +34,10 @@ export function indexLog({ store }: Engine, sessionId: string): Promise<boolean>
       await forgetEntries(tx, sessionId, DROP_ROOM);
       return false;
     }
-    const { documents, through } = some(session, await listLog(tx, sessionId, from, MAX_EVENTS));
+    const { documents, through } = buildDocuments(
+      session,
+      await listLog(tx, sessionId, from, MAX_EVENTS),
+    );
     for (const document of documents)
       if (!(await findDocument(tx, ENTRY, document.ref))) await addDocument(tx, document);
     await saveCursor(tx, sessionId, through);
@@ -44,7 +47,7 @@ export function indexLog({ store }: Engine, sessionId: string): Promise<boolean>
 }
 
 /** Builds documents from the first events, as many as one transaction may hold. */
-function some(
+function buildDocuments(
   session: SessionRow,
   events: readonly EntryRow[],
 ): { documents: NewDocument[]; through: number } {

@@ -82,9 +82,9 @@ function compile(dialect: Dialect, match: Match): CompiledStatement<Hit> {
 type Bind = (value: unknown) => string;
 
 function newestOfSqlite(match: Match, bind: Bind): string {
-  const parts = [`search_index match ${bind(question("sqlite", match))}`];
+  const parts = [`search_index match ${bind(indexQuery("sqlite", match))}`];
   if (match.through !== undefined) parts.push(`rowid <= ${bind(match.through)}`);
-  const beside = together("instr", match, bind);
+  const beside = neighbourConditions("instr", match, bind);
   const newest = (limit: number) => `select rowid as id from search_index
     where ${parts.join(" and ")} order by rowid desc limit ${limit}`;
   const ids =
@@ -98,9 +98,9 @@ function newestOfSqlite(match: Match, bind: Bind): string {
 }
 
 function newestOfPostgres(match: Match, bind: Bind): string {
-  const parts = [`d.words @@ cast(${bind(question("postgres", match))} as tsquery)`];
+  const parts = [`d.words @@ cast(${bind(indexQuery("postgres", match))} as tsquery)`];
   if (match.through !== undefined) parts.push(`d.id <= ${bind(match.through)}`);
-  const beside = together("strpos", match, bind);
+  const beside = neighbourConditions("strpos", match, bind);
   const newest = (
     limit: number,
   ) => `select d.id, d.kind, d.ref, d.at, d.title, d.body from ${table} d
@@ -126,10 +126,10 @@ const OPERATORS = {
 } as const;
 
 /**
- * Builds the query in the syntax of the index. Words and marks contain no character with a meaning in
- * either.
+ * Builds the query in the syntax of the index.
+ * Words and marks contain no character with a meaning in either.
  */
-function question(dialect: Dialect, { marks, terms, isAny }: Match): string {
+function indexQuery(dialect: Dialect, { marks, terms, isAny }: Match): string {
   const { and, or, word, begins } = OPERATORS[dialect];
   const whom = marks.map(word).join(or);
   const what = terms.map(({ keys, isBeginning }) => {
@@ -140,7 +140,7 @@ function question(dialect: Dialect, { marks, terms, isAny }: Match): string {
 }
 
 /** Conditions for words that must stand beside each other: the index only knows that all of them occur. */
-function together(position: string, { terms, isAny }: Match, bind: Bind): string[] {
+function neighbourConditions(position: string, { terms, isAny }: Match, bind: Bind): string[] {
   if (isAny) return [];
   return terms
     .filter(({ words }) => words.length > 1)

@@ -53,17 +53,23 @@ async function find(
 ): Promise<SearchPage> {
   const chosen = choose(sources, person, query.kinds ?? []);
   const terms = termsOf(query.q);
-  const place = placeOf(query.cursor);
+  const position = parsePosition(query.cursor);
   if (terms.length === 0) return EMPTY;
-  const now = place?.now ?? engine.clock.now();
-  const through = place?.through ?? (await inTime(engine, (reader) => findNewest(reader)));
-  const asked = { marks: marksOf(chosen, person), now, through, offset: place?.offset ?? 0 };
-  const ways = waysOf(terms);
+  const now = position?.now ?? engine.clock.now();
+  const through = position?.through ?? (await inTime(engine, (reader) => findNewest(reader)));
+  const request = { marks: marksOf(chosen, person), now, through, offset: position?.offset ?? 0 };
+  const readings = readingsOf(terms);
   let found = EMPTY;
-  for (const [way, meant] of ways.entries()) {
-    if (place && place.way !== way) continue;
-    found = await readPage(engine, chosen, person, { ...asked, ...meant, way }, query.limit);
-    if (isEnough(found, ways[way + 1], query.limit)) break;
+  for (const [readingIndex, reading] of readings.entries()) {
+    if (position && position.readingIndex !== readingIndex) continue;
+    found = await readPage(
+      engine,
+      chosen,
+      person,
+      { ...request, ...reading, readingIndex },
+      query.limit,
+    );
+    if (isEnough(found, readings[readingIndex + 1], query.limit)) break;
   }
   return found;
 }
@@ -72,7 +78,7 @@ async function find(
  * Lists the readings of a query, tried in turn until there are enough hits: the exact words; the last
  * one as a prefix, which takes longer; any of the words.
  */
-function waysOf(terms: readonly Term[]): Pick<Match, "terms" | "isAny">[] {
+function readingsOf(terms: readonly Term[]): Pick<Match, "terms" | "isAny">[] {
   const whole = terms.map((term) => ({ ...term, isBeginning: false }));
   const some = anyOf(whole);
   return [
@@ -83,8 +89,8 @@ function waysOf(terms: readonly Term[]): Pick<Match, "terms" | "isAny">[] {
 }
 
 /**
- * True if no further reading is needed. A prefix finds more of the same; any of the words finds
- * something else.
+ * True if no further reading is needed.
+ * A prefix finds more of the same; any of the words finds something else.
  */
 function isEnough({ items }: SearchPage, next: { isAny: boolean } | undefined, limit: number) {
   return next === undefined || (next.isAny ? items.length > 0 : items.length >= limit);
@@ -109,32 +115,32 @@ function marksOf(chosen: Sources, { orgId, userId }: UserPrincipal): string[] {
   return [...chosen.keys()].flatMap((kind) => [markOf(kind, { userId }), markOf(kind, { orgId })]);
 }
 
-type Asked = Omit<Match, "limit"> & { way: number };
+type PageRequest = Omit<Match, "limit"> & { readingIndex: number };
 
 /** Reads down the ranking until the page is full. */
 async function readPage(
   engine: Engine,
   chosen: Sources,
   person: UserPrincipal,
-  asked: Asked,
+  request: PageRequest,
   limit: number,
 ): Promise<SearchPage> {
   const items: SearchItem[] = [];
-  let { offset } = asked;
+  let { offset } = request;
   for (let wanted = limit + SPARE; ; wanted *= 2) {
     const hits = await inTime(engine, (reader) =>
-      listHits(reader, { ...asked, offset, limit: wanted }),
+      listHits(reader, { ...request, offset, limit: wanted }),
     );
     const isLast = hits.length < wanted;
     const end = offset + hits.length;
     while (offset < end) {
       const room = Math.min(limit - items.length, READ_AT_ONCE);
       const some = hits.slice(offset - end).slice(0, room);
-      const shown = await show(engine, chosen, person, some, asked.terms);
+      const shown = await show(engine, chosen, person, some, request.terms);
       offset += some.length;
       items.push(...shown);
       if (items.length === limit)
-        return { items, next: nextOf(asked, offset, offset < end || !isLast) };
+        return { items, next: nextOf(request, offset, offset < end || !isLast) };
     }
     if (isLast) return { items, next: null };
   }
@@ -198,32 +204,32 @@ function itemOf(
 
 // Cursor of a page: documents written later do not move the following pages.
 
-interface Place {
+interface Position {
   now: number;
   through: number;
   offset: number;
   /** Index of the reading of the query. */
-  way: number;
+  readingIndex: number;
 }
 
-function nextOf(asked: Asked, offset: number, hasMore: boolean): string | null {
+function nextOf(request: PageRequest, offset: number, hasMore: boolean): string | null {
   if (!hasMore || offset >= MAX_RANKED) return null;
-  const id = [asked.through, offset, asked.way].join(".");
-  return encodeCursor(LIST, { at: asked.now, id });
+  const id = [request.through, offset, request.readingIndex].join(".");
+  return encodeCursor(LIST, { at: request.now, id });
 }
 
-function placeOf(cursor: string | undefined): Place | undefined {
-  const place = decodeCursor(LIST, cursor);
-  if (!place) return undefined;
-  const [through = 0, offset = 0, way = 0] = place.id.split(".").map(Number);
-  const isWhole = [through, offset, way, place.at].every(Number.isSafeInteger);
+function parsePosition(cursor: string | undefined): Position | undefined {
+  const position = decodeCursor(LIST, cursor);
+  if (!position) return undefined;
+  const [through = 0, offset = 0, readingIndex = 0] = position.id.split(".").map(Number);
+  const isWhole = [through, offset, readingIndex, position.at].every(Number.isSafeInteger);
   if (!isWhole || offset < 0 || offset > MAX_RANKED)
     throw new Refusal(
       "invalid",
       "cursor_invalid",
       "This cursor is not one of this list. Begin without a cursor and follow `next`.",
     );
-  return { now: place.at, through, offset, way };
+  return { now: position.at, through, offset, readingIndex };
 }
 
 async function inTime<T>({ store }: Engine, work: (reader: Reader) => Promise<T>): Promise<T> {

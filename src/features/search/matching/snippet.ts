@@ -91,11 +91,11 @@ function rangesInRun(
       at = folded.indexOf(letters, at + letters.length);
     }
   }
-  return apart(found);
+  return withoutOverlaps(found);
 }
 
 /** Sorts ranges and drops overlapping ones. */
-function apart(ranges: readonly Range[]): Range[] {
+function withoutOverlaps(ranges: readonly Range[]): Range[] {
   const sorted = [...ranges].sort((a, b) => a.from - b.from || b.upTo - a.upTo);
   const kept: Range[] = [];
   for (const range of sorted) if (range.from >= (kept.at(-1)?.upTo ?? 0)) kept.push(range);

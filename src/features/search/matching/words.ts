@@ -102,9 +102,9 @@ export interface Term {
 const QUOTED = /["“”„]([^"“”„]*)["“”„]/gu;
 
 /** Parses a query; empty if there is nothing to look for. */
-export function termsOf(question: string): Term[] {
-  const asked = cleanText(question.slice(0, MAX_QUERY_CHARS));
-  const text = fold(asked);
+export function termsOf(query: string): Term[] {
+  const cleaned = cleanText(query.slice(0, MAX_QUERY_CHARS));
+  const text = fold(cleaned);
   const terms: Term[] = [];
   let from = 0;
   for (const { 0: whole, 1: quoted = "", index } of text.matchAll(QUOTED)) {
@@ -116,7 +116,7 @@ export function termsOf(question: string): Term[] {
   if (last?.words.length === 1 && [...(last.words[0] ?? "")].length >= MIN_BEGINNING)
     last.isBeginning = true;
   const found = [...terms, ...rest];
-  return distinct(found.length > 0 ? found : plainTerms(unitsOf(asked))).slice(0, MAX_TERMS);
+  return distinct(found.length > 0 ? found : plainTerms(unitsOf(cleaned))).slice(0, MAX_TERMS);
 }
 
 function plainTerms(units: Iterable<Unit>): Term[] {

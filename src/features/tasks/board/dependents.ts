@@ -29,9 +29,9 @@ export async function statusChanged(
   const dependents = await listDependents(doing.work.tx, [task.id]);
   if (dependents.length === 0) return [];
   if (task.status === "failed") await blockerFailed(doing, task, dependents);
-  if (task.status === "completed") return lookAgain(doing, dependents, freed(doing, task));
-  if (before.status === "completed") return lookAgain(doing, dependents, () => {});
-  if (before.status === "failed") return lookAgain(doing, dependents, clearNote);
+  if (task.status === "completed") return recomputeStatus(doing, dependents, freed(doing, task));
+  if (before.status === "completed") return recomputeStatus(doing, dependents, () => {});
+  if (before.status === "failed") return recomputeStatus(doing, dependents, clearNote);
   return [];
 }
 
@@ -47,7 +47,7 @@ export async function blockersDeleted(
       ids.map((id) => namedTask(deleted.get(id) as TaskRow)),
     ]),
   );
-  return lookAgain(
+  return recomputeStatus(
     doing,
     waited.map(({ task }) => task).filter(({ status }) => !isSettled(status)),
     (before, row) => {
@@ -60,10 +60,14 @@ export async function blockersDeleted(
   );
 }
 
-type Look = (before: TaskRow, row: TaskRow) => void;
+type Revise = (before: TaskRow, row: TaskRow) => void;
 
-/** Recomputes the status of each task from its blockers; `look` sees each row before it is saved. */
-async function lookAgain(doing: Doing, tasks: readonly TaskRow[], look: Look): Promise<TaskRow[]> {
+/** Recomputes the status of each task from its blockers; `revise` sees each row before it is saved. */
+async function recomputeStatus(
+  doing: Doing,
+  tasks: readonly TaskRow[],
+  revise: Revise,
+): Promise<TaskRow[]> {
   const open = await openBlockersOf(
     doing,
     tasks.map(({ id }) => id),
@@ -76,14 +80,14 @@ async function lookAgain(doing: Doing, tasks: readonly TaskRow[], look: Look): P
       const facts = { ...factsOf(row), openBlockers: open.get(row.id) ?? [] };
       row.status = nextStatus(facts, {}).status;
     }
-    look(before, row);
+    revise(before, row);
     await saveChanged(doing, before, row);
     if (before.status === "blocked" && row.status === "pending") free.push(row);
   }
   return free;
 }
 
-function freed(doing: Doing, blocker: TaskRow): Look {
+function freed(doing: Doing, blocker: TaskRow): Revise {
   return (before, row) => {
     if (before.status !== "blocked" || row.status !== "pending") return;
     row.note = null;
@@ -94,7 +98,7 @@ function freed(doing: Doing, blocker: TaskRow): Look {
 }
 
 /** Clears the note that a blocker had failed, because the blocker is being tried again. */
-const clearNote: Look = (_before, row) => {
+const clearNote: Revise = (_before, row) => {
   row.note = null;
 };
 

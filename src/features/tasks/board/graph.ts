@@ -6,10 +6,7 @@ import type { TaskRow } from "../schema.ts";
 
 const MAX_DEPTH = 20;
 
-/**
- * Returns the blockers, each once, or refuses. `taskId` is null for a new task, on which nothing
- * depends.
- */
+/** Returns the blockers, each once, or refuses. `taskId` is null for a new task, on which nothing depends. */
 export async function requireBlockers(
   reader: Reader,
   boardId: string,

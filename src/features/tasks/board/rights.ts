@@ -16,7 +16,7 @@ const NOT_YOURS = (task: TaskRow) =>
   );
 
 /** Fields in which the assignee reports on a task. */
-const HOLDERS_FIELDS: ReadonlySet<string> = new Set([
+const ASSIGNEE_FIELDS: ReadonlySet<string> = new Set([
   "status",
   "blockedReason",
   "result",
@@ -59,7 +59,7 @@ export function requireChange(actor: Actor, task: TaskRow, change: TaskChange): 
     );
   }
   if (task.created_by === actor.key) return;
-  const others = Object.keys(change).filter((field) => !HOLDERS_FIELDS.has(field));
+  const others = Object.keys(change).filter((field) => !ASSIGNEE_FIELDS.has(field));
   if (others.length > 0) {
     throw new Refusal(
       "forbidden",
@@ -70,14 +70,14 @@ export function requireChange(actor: Actor, task: TaskRow, change: TaskChange): 
 }
 
 /**
- * True if the actor may set the check. A check is no evidence if the agent that has to pass it can
- * remove it.
+ * True if the actor may set the check.
+ * A check is no evidence if the agent that has to pass it can remove it.
  */
 function maySetCheck(actor: Actor, { session_id, check_by, created_by }: TaskRow): boolean {
   if (actor.kind === "person") return true;
   const setBy = check_by ?? created_by;
   if (setBy === actor.key) return true;
-  const isAPersons = setBy.startsWith("user:");
-  if (actor.kind === "board") return check_by === null || !isAPersons;
-  return check_by === null && setBy !== `session:${session_id}` && !isAPersons;
+  const isSetByPerson = setBy.startsWith("user:");
+  if (actor.kind === "board") return check_by === null || !isSetByPerson;
+  return check_by === null && setBy !== `session:${session_id}` && !isSetByPerson;
 }

@@ -85,7 +85,7 @@ class Walk {
   #change(): object {
     const status = this.#pick(TASK_STATUSES);
     const reason = status === "blocked" && this.#random() < 0.7 ? { blockedReason: "by hand" } : {};
-    const asked = [
+    const changes = [
       { status, ...reason },
       { blockedBy: this.#some() },
       { status, ...reason, blockedBy: this.#some() },
@@ -93,7 +93,7 @@ class Walk {
       { parentTaskId: this.#pick(this.#known)?.id ?? null },
       { result: "so" },
     ];
-    return this.#pick(asked) ?? {};
+    return this.#pick(changes) ?? {};
   }
 
   async #changeFamily(): Promise<void> {

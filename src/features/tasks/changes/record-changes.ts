@@ -53,8 +53,8 @@ export async function saveChanged(
 }
 
 /**
- * Sets or clears the timer of the due date. A settled task is not overdue, and the notice is sent only
- * once.
+ * Sets or clears the timer of the due date.
+ * A settled task is not overdue, and the notice is sent only once.
  */
 export async function watchDue({ work }: Pick<Doing, "work">, row: TaskRow): Promise<void> {
   const isWatched = row.due_at !== null && row.overdue_told_at === null && !isSettled(row.status);

@@ -1,7 +1,4 @@
-/**
- * Looks at a task's check when somebody completes the task. The result is kept, whether it passed or
- * not.
- */
+/** Looks at a task's check when somebody completes the task. The result is kept, whether it passed or not. */
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
 import { findRun } from "#engine/runs/index.ts";

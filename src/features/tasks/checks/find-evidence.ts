@@ -46,11 +46,11 @@ export function judgeCommand(
 ): Finding {
   const wanted = cleanText(command);
   const ended = events.find((event) => event.type === "post_tool" && isRunOf(event, wanted));
-  const asked = ended && events.find((one) => isCallOf(one, ended));
-  if (!ended || !asked) return { state: "never" };
+  const started = ended && events.find((one) => isCallOf(one, ended));
+  if (!ended || !started) return { state: "never" };
   if (ended.exit_code !== expectExitCode) return { state: "wrong_exit", ended };
-  if ((dataOf(asked).cwd ?? null) !== null) return { state: "elsewhere", ended };
-  const hasChanged = events.some((event) => mayHaveChanged(event, asked, ended));
+  if ((dataOf(started).cwd ?? null) !== null) return { state: "elsewhere", ended };
+  const hasChanged = events.some((event) => mayHaveChanged(event, started, ended));
   return { state: hasChanged ? "changed_since" : "passed", ended };
 }
 
@@ -84,11 +84,11 @@ function isCallOf(event: CallEvent, ended: CallEvent): boolean {
  * other, in the order they were requested. Threads may run in parallel, so a call that another thread
  * ended during the check may have changed something.
  */
-function mayHaveChanged(event: CallEvent, asked: CallEvent, ended: CallEvent): boolean {
+function mayHaveChanged(event: CallEvent, started: CallEvent, ended: CallEvent): boolean {
   if (callOf(event) === callOf(ended)) return false;
   if (event.type === "post_tool")
-    return event.seq > (event.thread === ended.thread ? ended.seq : asked.seq);
+    return event.seq > (event.thread === ended.thread ? ended.seq : started.seq);
   const { verdict } = dataOf(event);
   const wasRefused = verdict?.verdict === "deny" || verdict?.verdict === "invalid";
-  return event.seq > asked.seq && !wasRefused;
+  return event.seq > started.seq && !wasRefused;
 }

@@ -17,7 +17,7 @@ export const BOARD_OPTION = [
 /** Removes a value where a name is expected. */
 export const NONE = "none";
 
-/** Resolves the id of the session that owns the board. */
+/** Resolves the id of the session that leads to the board. */
 export async function resolveBoard(api: Api, { session }: BoardOptions): Promise<string> {
   // The first task may come before the first conversation.
   if (session === ORCHESTRATOR) await ensureOrchestrator(api);
