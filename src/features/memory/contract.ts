@@ -4,7 +4,10 @@ import { cleanText } from "#base/text/clean-text.ts";
 import { apiRoute } from "#protocol/api-route.ts";
 import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
 
-/** `orchestrator`: what a person's orchestrator remembers. `session`: what sessions know of a repository. */
+/**
+ * `orchestrator`: memories of a person's orchestrator.
+ * `session`: memories of sessions about a repository.
+ */
 export const MEMORY_KINDS = ["orchestrator", "session"] as const;
 export type MemoryKind = (typeof MEMORY_KINDS)[number];
 
@@ -28,14 +31,14 @@ export const MAX_TITLE_CHARS = 200;
 export const MAX_CATEGORY_CHARS = 64;
 const MAX_QUERY_CHARS = 2_000;
 const MAX_REPO_CHARS = 2_000;
-/** What was there before a memory was replaced, of the newest changes. */
+/** Maximum of earlier versions that a memory keeps, newest first. */
 export const MAX_HISTORY = 10;
-/** One request; a folder with more is sent in several. */
+/** Maximum of files per request; a larger folder is sent in several. */
 export const MAX_IMPORTED = 200;
-/** A memory with all its front matter. */
+/** Maximum size of a memory with its front matter. */
 export const MAX_FILE_CHARS = 16_000;
 
-/** Free text is kept as it is; only what no database can hold is replaced. */
+/** Free text, stored unchanged except for characters that no database can hold. */
 const kept = (max: number) =>
   z.string().max(max, `is longer than ${max} characters`).transform(cleanText);
 export const contentInput = kept(MAX_CONTENT_CHARS).refine((text) => text !== "", "is empty");
@@ -52,20 +55,20 @@ const memorySchema = z
   .object({
     id: z.string(),
     kind: z.enum(MEMORY_KINDS),
-    /** Of session memory: the repository it is about. */
+    /** Repository of a session memory. */
     repo: z.string().nullable(),
     category: z.string(),
     title: z.string().nullable(),
     content: z.string(),
-    /** 0 to 2: begins at 1, rises when it is read by a search, and fades by a hundredth each day. */
+    /** 0 to 2: begins at 1, rises when a search reads the memory, and fades by a hundredth each day. */
     relevance: z.number(),
-    /** It is never pruned, and agents cannot change it. */
+    /** True if the memory is never pruned and agents cannot change it. */
     pinned: z.boolean(),
     accessCount: z.number().int(),
     createdAt: isoTime,
     updatedAt: isoTime,
     lastAccessedAt: isoTime,
-    /** Where it was written; null: by its person. */
+    /** Session and prompt that wrote the memory; null: its owner did. */
     source: z.object({ sessionId: z.string(), promptId: z.string().nullable() }).nullable(),
   })
   .meta({ id: "Memory" });
@@ -74,22 +77,22 @@ export type Memory = z.infer<typeof memorySchema>;
 const earlierSchema = z.object({
   title: z.string().nullable(),
   content: z.string(),
-  /** Until when it stood there. */
+  /** Time when this version was replaced. */
   replacedAt: isoTime,
 });
 export type Earlier = z.infer<typeof earlierSchema>;
 
 const memoryWithHistorySchema = z.object({
   memory: memorySchema,
-  /** What stood there before, the newest first. */
+  /** Earlier versions, newest first. */
   history: z.array(earlierSchema),
 });
 
 const writtenSchema = z.object({
   memory: memorySchema,
-  /** It was about the same as an earlier one and took its place. */
+  /** True if the memory replaced an earlier one about the same topic. */
   replaced: z.boolean(),
-  /** What had to go to make room. */
+  /** Memories that were removed to make room. */
   pruned: z.array(memorySchema),
 });
 export type Written = z.infer<typeof writtenSchema>;
@@ -102,7 +105,7 @@ const newMemorySchema = z.strictObject({
 });
 
 const newSessionMemorySchema = newMemorySchema.extend({
-  /** Its address; left out: for sessions without one. */
+  /** Address of the repository; default: sessions without one. */
   repo: repoInput.optional(),
 });
 
@@ -123,12 +126,12 @@ const instant = z.iso
   .transform((text) => Date.parse(text));
 
 const memoryListQuery = z.strictObject({
-  /** Plain words. What is found this way counts as read, */
+  /** Plain words. Memories found this way count as read, unless `counted` is false. */
   query: queryInput.optional(),
-  /** unless this is false: for who looks through them, and does not use them. */
+  /** False for a reader who only browses. */
   counted: z.stringbool().default(true),
   category: categoryInput.optional(),
-  /** Written at or after this, or before it. */
+  /** Bounds of the time of writing: from `since`, before `until`. */
   since: instant.optional(),
   until: instant.optional(),
   pinned: z.stringbool().optional(),
@@ -137,44 +140,44 @@ const memoryListQuery = z.strictObject({
 export type MemoryListQuery = z.infer<typeof memoryListQuery>;
 
 const sessionMemoryListQuery = memoryListQuery.extend({
-  /** Its address, or its name. */
+  /** Address or name of the repository. */
   repo: repoInput.optional(),
 });
 
 export const pruneSchema = z.strictObject({
-  /** Whatever is less relevant than this; what has faded, when nothing is said. */
+  /** Upper bound of relevance; default: memories that have faded. */
   below: z.number().min(0).max(2).optional(),
-  /** Only what was not read or written for so long. */
+  /** Only memories that were neither read nor written for this many days. */
   unusedDays: z.number().int().min(0).max(36_500).optional(),
   category: categoryInput.optional(),
-  /** Only says what would go. */
+  /** True: report what would be removed, and remove nothing. */
   dryRun: z.boolean().default(false),
 });
 export type PruneRequest = z.infer<typeof pruneSchema>;
 
 const prunedSchema = z.object({
   pruned: z.array(memorySchema),
-  /** There is more to go: ask again. */
+  /** True if there is more to remove: send the request again. */
   more: z.boolean(),
   dryRun: z.boolean(),
 });
 export type Pruned = z.infer<typeof prunedSchema>;
 
-/** One of the places where memories are kept: an orchestrator's, or what is known of a repository. */
+/** A shelf: the memories of an orchestrator, or those about a repository. */
 const shelfSchema = z
   .object({
     kind: z.enum(MEMORY_KINDS),
-    /** Null: your orchestrator's, or those of sessions without a repository. */
+    /** Null: the orchestrator's, or those of sessions without a repository. */
     repo: z.string().nullable(),
     memories: z.number().int(),
     pinned: z.number().int(),
-    /** For how many that are not pinned. */
+    /** Maximum of memories that are not pinned. */
     room: z.number().int(),
   })
   .meta({ id: "MemoryShelf" });
 export type Shelf = z.infer<typeof shelfSchema>;
 
-/** Of session memory: which repository's; your orchestrator's, when nothing is said. */
+/** Repository of session memories; default: the orchestrator's memories. */
 const exportQuery = z.strictObject({ repo: repoInput.optional() });
 
 const memoryFileSchema = z.object({ path: z.string(), content: z.string() });
@@ -194,12 +197,12 @@ const importedSchema = z.object({
   replaced: z.number().int(),
   unchanged: z.number().int(),
   pruned: z.number().int(),
-  /** Files that could not be taken, and why. */
+  /** Refused files and the reasons. */
   refused: z.array(z.object({ path: z.string(), reason: z.string() })),
 });
 export type Imported = z.infer<typeof importedSchema>;
 
-/** Folders and files of an export, as the server names them. */
+/** Path of a file in an export, as the server names it. */
 export const MEMORY_PATH = /^[a-z0-9][a-z0-9-]{0,80}\/[a-z0-9][a-z0-9-]{0,120}\.md$/;
 
 const TAG = "Memory";

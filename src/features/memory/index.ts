@@ -1,7 +1,6 @@
 /**
- * Memory: what a person's orchestrator keeps from one conversation to the next, and what sessions
- * keep about a repository. Short texts, found by plain words, that count more when they are used and
- * fade when they are not.
+ * Memory: short texts that a person's orchestrator keeps between conversations, and that sessions keep
+ * about a repository. They are found by plain words, gain relevance when used and fade when not.
  */
 import type { Feature } from "#engine/index.ts";
 import { deleteRows, deleteShelves, listIdsOf } from "./queries.ts";

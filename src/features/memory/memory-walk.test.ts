@@ -1,4 +1,7 @@
-/** A shelf that is always full, whatever is done to it: what goes is the least of what may go. */
+/**
+ * Random walk over a full shelf:
+ * every operation prunes only the least relevant memories that may be pruned.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { member, startWorld, type User, type World } from "#features/testing/index.ts";
@@ -14,11 +17,11 @@ const DAY_MS = 86_400_000;
 interface Kept {
   id: string;
   pinned: number;
-  /** What is less relevant fades sooner. */
+  /** A less relevant memory fades sooner. */
   fades_at: number;
 }
 
-/** The same numbers for the same seed. */
+/** Seeded random numbers. */
 function dice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -47,7 +50,7 @@ class Shelf {
     return rows.map((row) => ({ ...row, fades_at: Number(row.fades_at) }));
   }
 
-  /** About nothing that was written before. */
+  /** Writes a memory about a new topic. */
   async write(pinned = false): Promise<string> {
     const n = ++this.#written;
     const content = `otter${n} river${n} stone${n}`;
@@ -56,7 +59,7 @@ class Shelf {
     return made.id;
   }
 
-  /** One thing that somebody does. What is new, and what they took away themselves. */
+  /** Performs one random operation; returns the memory it made and the one it removed. */
   async step(): Promise<{ made?: string; taken?: string }> {
     const kept = await this.kept();
     const { id } = kept[this.#roll(kept.length)] as Kept;
@@ -84,7 +87,7 @@ class Shelf {
     }
   }
 
-  /** Days go by for some of them, as if they had been written earlier. */
+  /** Ages some memories by days, as if they had been written earlier. */
   async #age(): Promise<void> {
     const days = this.#roll(30) * DAY_MS;
     const sql = `update memories set fades_at = fades_at - ${days} where user_id = '${this.#who.userId}' and access_count < 2 and length % 2 = ${this.#roll(2)}`;

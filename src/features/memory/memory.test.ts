@@ -35,7 +35,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await made?.drop();
     });
 
-    /** Nobody else's memories are in the way. */
+    /** A new person without memories. */
     const somebody = (): User => ({ ...member, userId: `usr_m${++people}`, name: "Ann" });
     const write = (who: User, body: object, path = MINE) =>
       world.call<Written>(who, "POST", path, body);
@@ -83,8 +83,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const ann = somebody();
       await write(ann, { content: "Deploys are on Fridays" });
       await list(ann);
-      const looked = await list(ann, { query: "deploys", counted: "false" });
-      expect(looked.items[0]).toMatchObject({ accessCount: 0, relevance: 1 });
+      const browsed = await list(ann, { query: "deploys", counted: "false" });
+      expect(browsed.items[0]).toMatchObject({ accessCount: 0, relevance: 1 });
       expect((await list(ann, { query: "deploys" })).items[0]).toMatchObject({
         accessCount: 1,
         relevance: 1.1,
@@ -425,12 +425,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
             >,
         );
       };
-      // What a guest could have told is not called up, whoever speaks there.
+      // A guest's thread recalls nothing, whoever speaks there.
       expect(await brief("The checkout?", "orchestrator", "mail:usr_2")).toBeUndefined();
       expect(await brief("The checkout?", "orchestrator", "main", 1)).toBeUndefined();
-      const told = await brief("Please look at the checkout, it is slow");
-      expect(told?.recall).toHaveLength(1);
-      expect(told?.recall[0]).toMatch(
+      const material = await brief("Please look at the checkout, it is slow");
+      expect(material?.recall).toHaveLength(1);
+      expect(material?.recall[0]).toMatch(
         /^\[repo_affinity\] Checkout means the payments service \(mem_\w+, \d{4}-\d\d-\d\d\)$/,
       );
       expect(await brief("what is it that you do")).toBeUndefined();

@@ -6,7 +6,7 @@ import type { MemoryRow, MemoryTables, ShelfRow } from "./schema.ts";
 
 const prepare = statements<MemoryTables>();
 
-/** Whose memories. */
+/** Owner of memories. */
 export interface Owner {
   orgId: string;
   /** Empty: the organisation's own. */
@@ -14,7 +14,7 @@ export interface Owner {
 }
 export interface ShelfKey extends Owner {
   kind: MemoryKind;
-  /** Empty: of no repository. */
+  /** Empty: no repository. */
   repo: string;
 }
 
@@ -69,7 +69,7 @@ export function lockShelf(tx: Tx, id: string): Promise<ShelfRow | undefined> {
   return tx.first(selectShelfToChange, { id });
 }
 
-/** Made when it is not there yet; `newId` is for that. */
+/** Locks a shelf; `newId` is its id if it must be created. */
 export async function lockOrMakeShelf(tx: Tx, key: ShelfKey, newId: string): Promise<ShelfRow> {
   const found = (await findShelf(tx, key))?.id;
   if (found === undefined) await tx.run(insertShelf, { ...key, id: newId });
@@ -88,7 +88,7 @@ const updateShelf = prepare<Growth & { id: string }, unknown>((db, p) =>
     .set({ memories: p("memories"), pinned: p("pinned"), length: p("length") })
     .where("id", "=", p("id")),
 );
-/** Of one that is locked: the row says from now on what the table holds. */
+/** Changes the counts of a locked shelf, in the row as well as in the table. */
 export function growShelf(tx: Tx, shelf: ShelfRow, by: Growth): Promise<number> {
   shelf.memories += by.memories;
   shelf.pinned += by.pinned;
@@ -158,7 +158,7 @@ const selectOne = prepare<Owner & { id: string }, MemoryRow>((db, p) =>
     .where("org_id", "=", p("orgId"))
     .where("user_id", "=", p("userId")),
 );
-/** Another's is not there. */
+/** Finds a memory of this owner; another person's is not found. */
 export function findMemory(
   reader: Reader,
   owner: Owner,
@@ -201,10 +201,10 @@ export function listByIds(reader: Reader, ids: readonly string[]): Promise<Memor
 
 export interface ReadMemory {
   id: string;
-  /** From now on. */
+  /** New time of fading. */
   fades_at: number;
 }
-/** In one statement, because a search shows many. */
+/** Marks memories as read in one statement, because a search shows many. */
 export function noteRead(tx: Tx, read: readonly ReadMemory[], at: number): Promise<number> {
   const rows = padded(read);
   let next = 1;
@@ -237,12 +237,12 @@ export interface Filter {
 }
 export interface ListFilter extends Filter, Owner {
   kind: MemoryKind;
-  /** Only on these; none: on all of the owner's. */
+  /** Only these shelves; undefined: all shelves of the owner. */
   shelves?: readonly string[] | undefined;
   after?: { at: number; id: string } | undefined;
   limit: number;
 }
-/** The last written first. */
+/** Lists memories, last written first. */
 export function listMemories(reader: Reader, filter: ListFilter): Promise<MemoryRow[]> {
   const { orgId, userId, kind, shelves, after, limit, category, since, until, pinned } = filter;
   let query = builder<MemoryTables>(reader.dialect)
@@ -270,14 +270,17 @@ export function listMemories(reader: Reader, filter: ListFilter): Promise<Memory
 
 export interface LeastFilter {
   shelfId: string;
-  /** Not this one. */
+  /** A memory to leave out. */
   keep?: string | undefined;
   fadesBefore?: number | undefined;
   accessedBefore?: number | undefined;
   category?: string | undefined;
   limit: number;
 }
-/** What would go first: the least relevant, and of those the one not read for longest. Never a pinned one. */
+/**
+ * Lists the memories to prune first: the least relevant, and of those the one not read for longest;
+ * never a pinned one.
+ */
 export function listLeast(reader: Reader, filter: LeastFilter): Promise<MemoryRow[]> {
   const { shelfId, keep, fadesBefore, accessedBefore, category, limit } = filter;
   let query = builder<MemoryTables>(reader.dialect)
@@ -303,7 +306,7 @@ const selectFaded = prepare<{ now: number; limit: number }, { shelf_id: string }
     .orderBy("fades_at")
     .limit(p("limit")),
 );
-/** Shelves that hold something that has faded. */
+/** Lists shelves with faded memories. */
 export async function listFadedShelves(
   reader: Reader,
   now: number,

@@ -1,6 +1,6 @@
 /**
- * What an orchestrator is reminded of when a turn begins: memories that have to do with what it was
- * asked, as many as fit. Being offered is not being read, so nothing changes by it.
+ * Reminds an orchestrator at the start of a turn of memories that match its prompt, as many as fit. An
+ * offered memory does not count as read, so nothing changes.
  */
 
 import type { Reader } from "#base/store/index.ts";
@@ -15,10 +15,10 @@ import { shelfOf } from "./shelf.ts";
 
 const MAX_TOKENS = 800;
 const MAX_RECALLED = 8;
-/** Of the score of the best: what has much less to do with it would only distract. */
+/** Minimum share of the best score: less relevant memories would only distract. */
 const SHARE_OF_BEST = 0.35;
-/** Of a long prompt, its beginning says what it is about. */
-const MAX_ASKED_CHARS = 8_000;
+/** Maximum of prompt characters to search by: the beginning of a long prompt names its topic. */
+const MAX_PROMPT_CHARS = 8_000;
 const MAX_SHOWN_CHARS = 600;
 
 export async function recall(
@@ -27,9 +27,9 @@ export async function recall(
   prompt: Pick<PromptRow, "content" | "thread" | "is_guest">,
 ): Promise<string[]> {
   if (!isOrchestrator(session)) return [];
-  // Somebody else's words must not call up what its person told it.
+  // A guest's words must not bring up memories of the agent's owner.
   if (isGuestTurn(prompt.thread, prompt)) return [];
-  const terms = tellingTerms(termsOf(prompt.content.slice(0, MAX_ASKED_CHARS)));
+  const terms = tellingTerms(termsOf(prompt.content.slice(0, MAX_PROMPT_CHARS)));
   const shelf = terms.length > 0 ? await findShelf(reader, shelfOf(session)) : undefined;
   if (!shelf || shelf.memories === 0) return [];
   const found = await searchMemories(reader, [shelf], terms, { limit: MAX_RECALLED });
@@ -40,7 +40,7 @@ export async function recall(
   );
 }
 
-/** Those that fit, best first; one that is too long leaves room for a shorter one. */
+/** Keeps the lines that fit, best first; a line that is too long leaves room for a shorter one. */
 export function fitting(lines: readonly string[], maxTokens: number): string[] {
   let left = maxTokens;
   return lines.filter((line) => {
@@ -51,13 +51,16 @@ export function fitting(lines: readonly string[], maxTokens: number): string[] {
   });
 }
 
-/** About what models count: four letters of plain English, and one of most other scripts. */
+/**
+ * Estimates tokens: four characters of plain English make one,
+ * as does one character of most other scripts.
+ */
 export function tokensOf(text: string): number {
   const foreign = text.match(/[^\p{ASCII}]/gu)?.length ?? 0;
   return Math.ceil((text.length - foreign) / 4) + foreign;
 }
 
-/** One line each, so that no memory can look like anything else. */
+/** Renders a memory on one line, so that it cannot look like anything else. */
 function lineOf({ id, category, title, content, updated_at }: MemoryRow): string {
   const text = oneLine(title === null ? content : `${title}: ${content}`);
   const shown =

@@ -1,4 +1,4 @@
-/** Memories over HTTP, for the person they belong to. */
+/** Memories over HTTP, for their owner. */
 
 import {
   command,
@@ -42,7 +42,7 @@ import { type Draft, writeMemory } from "./writing/write-memory.ts";
 const NEWEST = "memories";
 const RANKED = "memories:found";
 
-/** Fixed segments of a path come before its parameters. */
+/** Fixed path segments come before parameters. */
 export const memoryRoutes: readonly Route[] = [
   serve(memoryApi.list, async ({ engine, principal, query }) => {
     const owner = ownerOf(principal, "memory.read");
@@ -107,7 +107,7 @@ export const memoryRoutes: readonly Route[] = [
   }),
 ];
 
-/** Everybody has their own memories, and nobody else's. */
+/** Returns the owner of the memories: each person has only their own. */
 function ownerOf(principal: Principal, action: "memory.read" | "memory.write"): Owner {
   requireMay(principal, action);
   const { orgId, userId } = requireUser(principal);
@@ -157,19 +157,22 @@ async function listPage(
   const rows = await engine.store.read((reader) =>
     listMemories(reader, { ...owner, kind, ...filter, shelves: only, after, limit: limit + 1 }),
   );
-  const place = ({ updated_at: at, id }: { updated_at: number; id: string }) => ({ at, id });
-  return pageOf(NEWEST, rows, limit, place, (row) => memoryView(row, now));
+  const position = ({ updated_at: at, id }: { updated_at: number; id: string }) => ({ at, id });
+  return pageOf(NEWEST, rows, limit, position, (row) => memoryView(row, now));
 }
 
-/** What is shown was read; what only says that there is a next page was not. */
+/**
+ * Reads a page of search results.
+ * The shown rows count as read; the extra row that only shows a next page does not.
+ */
 async function foundPage(
   engine: Engine,
   shelves: readonly ShelfRow[],
   terms: readonly string[],
   { limit, cursor, counted, ...filter }: Omit<MemoryListQuery, "query">,
 ): Promise<Page<Memory>> {
-  const place = decodeCursor(RANKED, cursor, { isFraction: true });
-  const after = place && { score: place.at, id: place.id };
+  const position = decodeCursor(RANKED, cursor, { isFraction: true });
+  const after = position && { score: position.at, id: position.id };
   const found = await engine.store.read((reader) =>
     searchMemories(reader, shelves, terms, { ...filter, after, limit: limit + 1 }),
   );
@@ -178,8 +181,8 @@ async function foundPage(
   const read = isRead ? await command(engine, (work) => noteReading(work, shown)) : [];
   const now = engine.clock.now();
   const byId = new Map(read.map((row) => [row.id, row]));
-  const placeOf = ({ row, score }: Ranked) => ({ at: score, id: row.id });
-  return pageOf(RANKED, found, limit, placeOf, ({ row }) =>
+  const positionOf = ({ row, score }: Ranked) => ({ at: score, id: row.id });
+  return pageOf(RANKED, found, limit, positionOf, ({ row }) =>
     memoryView(byId.get(row.id) ?? row, now),
   );
 }

@@ -1,11 +1,11 @@
-/** The tables of memories: shelves, what is on them, and the terms it is found by. */
+/** Tables of memories: shelves, memories, and their search terms. */
 import type { Dialect, Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 import type { MemoryKind } from "./contract.ts";
 
 /**
  * Memories that are searched together: a person's, or those of a person's sessions in a repository.
- * Whoever writes there locks the row first, so its counts are true and its limits hold.
+ * Every writer locks the row first, so its counts are correct and its limits hold.
  */
 export interface ShelfRow {
   id: string;
@@ -13,11 +13,11 @@ export interface ShelfRow {
   /** Empty: the organisation's own. */
   user_id: string;
   kind: MemoryKind;
-  /** Empty: of no repository. */
+  /** Empty: no repository. */
   repo: string;
   memories: number;
   pinned: number;
-  /** Of all memories together, in terms. */
+  /** Number of terms in all memories together. */
   length: number;
 }
 
@@ -30,19 +30,19 @@ export interface MemoryRow {
   repo: string;
   category: string;
   title: string | null;
-  /** The title as it is compared; empty: none. */
+  /** Normalized title; empty: none. */
   title_key: string;
   content: string;
   pinned: number;
-  /** When its relevance will have become too little to be kept. */
+  /** Time when the relevance will have fallen to the minimum. */
   fades_at: number;
   access_count: number;
-  /** How many terms it has, and how many different ones say what it is about. */
+  /** Number of terms, and of distinct terms that make up the topic. */
   length: number;
   topic_terms: number;
   source_session_id: string | null;
   source_prompt_id: string | null;
-  /** What stood there before, as JSON, the newest first. */
+  /** Earlier versions as JSON, newest first. */
   history: string;
   created_at: number;
   updated_at: number;
@@ -57,7 +57,7 @@ export interface TermRow {
   length: number;
 }
 
-/** In how many memories of a shelf a term stands: counting them anew would read them all. */
+/** Number of memories of a shelf per term: counting anew would read them all. */
 export interface FrequencyRow {
   shelf_id: string;
   term: string;
@@ -71,7 +71,7 @@ export interface MemoryTables {
   memory_frequencies: FrequencyRow;
 }
 
-/** Kept in the order of their keys: they are read in ranges, and are little more than their keys. */
+/** Stored in key order: rows are read in ranges and are little more than their keys. */
 const ordered = (dialect: Dialect) => (dialect === "sqlite" ? " without rowid" : "");
 
 const tables = (dialect: Dialect) => `

@@ -1,8 +1,8 @@
-/** How memories are found beside everything else. It does not count as reading them. */
+/** Makes memories searchable beside everything else. A hit does not count as reading the memory. */
 import type { Searchable } from "#engine/index.ts";
 import { listByIds } from "./queries.ts";
 
-/** What has no title is called by its beginning. */
+/** A memory without a title is named by its beginning. */
 const TITLE_CHARS = 80;
 
 export const memoriesToFind: Searchable = {

@@ -1,4 +1,4 @@
-/** Whose memories a session or a person means, and how much there is room for. */
+/** Shelves of sessions and people, and their limits. */
 
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
@@ -9,14 +9,17 @@ import type { MemoryKind } from "./contract.ts";
 import { listShelves, type Owner, type ShelfKey } from "./queries.ts";
 import type { ShelfRow } from "./schema.ts";
 
-/** Of those that are not pinned. Sessions get more, because a shelf is all that is known of a repository. */
+/**
+ * Maximum of memories that are not pinned.
+ * Sessions get more, because a shelf holds everything known about a repository.
+ */
 export const MAX_UNPINNED: Readonly<Record<MemoryKind, number>> = {
   orchestrator: 200,
   session: 1_000,
 };
 export const MAX_PINNED = 200;
 
-/** What a session's agent has: the shelf follows from the server's row, never from what it says. */
+/** Returns the shelf of a session's agent. It follows from the server's row, never from the agent's input. */
 export function shelfOf({ kind, org_id: orgId, owner_id, repo }: SessionRow): ShelfKey {
   const userId = owner_id ?? "";
   return isOrchestrator({ kind })
@@ -24,14 +27,14 @@ export function shelfOf({ kind, org_id: orgId, owner_id, repo }: SessionRow): Sh
     : { orgId, userId, kind: "session", repo: repoKey(repo) };
 }
 
-/** The same for all ways to write one repository. */
+/** Normalizes the spellings of one repository. */
 export function repoKey(repo: string | null | undefined): string {
   if (repo === null || repo === undefined || repo.trim() === "") return "";
   try {
     return parseAddress(repo).key;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    // A name such as acme/api, or something that no repository has.
+    // A name such as acme/api, or text that names no repository.
     return repo
       .trim()
       .toLowerCase()
@@ -39,7 +42,7 @@ export function repoKey(repo: string | null | undefined): string {
   }
 }
 
-/** A person's shelves of a kind; of one repository, if it is named by its address or by its name. */
+/** Lists a person's shelves of a kind; with `repo`, an address or a name, only those of that repository. */
 export async function shelvesOf(
   reader: Reader,
   owner: Owner,

@@ -1,27 +1,27 @@
-/** What others learn of a change: the trail that there was one, and pages that they should look again. */
+/** Records changes of memories in the audit trail, and hints to pages that they should reload. */
 import type { Work } from "#engine/index.ts";
 import type { ShelfRow } from "./schema.ts";
 
 export interface Note {
-  /** A principal's key; null: it came about by itself. */
+  /** Key of a principal; null: an automatic change. */
   by: string | null;
   action: "written" | "replaced" | "changed" | "pinned" | "unpinned" | "forgotten" | "pruned";
   id: string;
-  /** A word of the code. */
+  /** A fixed word, never user input. */
   detail?: string;
 }
 
-/** Never what a memory says. */
+/** Writes to the audit trail, without the content of the memory. */
 export function note(
   work: Work,
   { org_id: orgId }: Pick<ShelfRow, "org_id">,
   { by, action, id, detail }: Note,
 ): Promise<void> {
-  const said = detail === undefined ? {} : { detail };
-  return work.tell({ orgId, by, area: "memory", action, subjectId: id, ...said });
+  const optional = detail === undefined ? {} : { detail };
+  return work.tell({ orgId, by, area: "memory", action, subjectId: id, ...optional });
 }
 
-/** A hint: nothing depends on it. */
+/** Publishes a hint; nothing depends on it. */
 export function hintMemory(
   work: Work,
   { user_id: userId }: Pick<ShelfRow, "user_id">,

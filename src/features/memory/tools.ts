@@ -1,4 +1,7 @@
-/** How agents remember: orchestrators what concerns their person, sessions what concerns a repository. */
+/**
+ * Memory tools of agents: orchestrators remember facts about their owner,
+ * sessions facts about a repository.
+ */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import type { SessionRow, Work } from "#engine/index.ts";
@@ -23,7 +26,7 @@ import { writeMemory } from "./writing/write-memory.ts";
 
 const ROLES = ["orchestrator", "org_orchestrator", "child", "standalone"] as const;
 const MAX_READ = 50;
-/** Of all that is read at once; a model has other things to read too. */
+/** Maximum of characters per call; a model has other things to read too. */
 const MAX_READ_CHARS = 40_000;
 const EXCERPT_CHARS = 200;
 const OFFERED = `Such as ${CATEGORIES.join(", ")}; any short word will do.`;
@@ -63,7 +66,7 @@ const memoryRead = defineTool({
   },
 });
 
-interface Reading {
+interface ReadRequest {
   query: string | undefined;
   filter: {
     category: string | undefined;
@@ -73,7 +76,11 @@ interface Reading {
   };
 }
 
-async function read(work: Work, row: SessionRow, { query, filter }: Reading): Promise<MemoryRow[]> {
+async function read(
+  work: Work,
+  row: SessionRow,
+  { query, filter }: ReadRequest,
+): Promise<MemoryRow[]> {
   const key = shelfOf(row);
   const shelf = await findShelf(work.tx, key);
   if (!shelf) return [];
@@ -201,7 +208,7 @@ function shown(row: MemoryRow, now: number) {
   };
 }
 
-/** At least one, and then as many as may be read at once. */
+/** Keeps at least one memory, and then as many as may be read at once. */
 function fitting<T>(memories: readonly T[]): T[] {
   let chars = 0;
   return memories.filter((memory, index) => {

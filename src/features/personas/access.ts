@@ -1,4 +1,4 @@
-/** Who may see and change a persona. Others' private ones answer as if there were none. */
+/** Permissions on personas. Another person's private persona is reported as not found. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { may, type Principal, requireMay, requireOrg } from "#engine/index.ts";
@@ -6,10 +6,10 @@ import { requireUser, type UserPrincipal } from "#features/policy/index.ts";
 import { findPersona } from "./queries.ts";
 import type { PersonaRow } from "./schema.ts";
 
-/** Who made what came with the product. */
+/** Creator of the built-in personas. */
 export const SYSTEM = "system";
 
-/** The person who asks, in their own org: no other is known to them. */
+/** Requires a person in their own org: other orgs are unknown to them. */
 export function requirePerson(
   principal: Principal,
   orgId: string | undefined,

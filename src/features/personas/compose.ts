@@ -7,7 +7,7 @@ import type { PersonaFile } from "./contract.ts";
 
 export type Purpose = "task" | "review";
 
-/** A file as it is written for the agent, under a number that keeps the order. */
+/** A file as it is written for the agent; the number in its name keeps the order. */
 export interface ComposedFile {
   name: string;
   content: string;
@@ -41,7 +41,7 @@ function isNamed({ filename }: PersonaFile, name: string): boolean {
   return filename.toLowerCase() === name;
 }
 
-/** Runtimes read `*.md`, so what is called otherwise gets that ending too. */
+/** Numbers a file name. Runtimes read `*.md`, so other names get that extension too. */
 function numbered(filename: string, at: number): string {
   const ending = filename.toLowerCase().endsWith(".md") ? "" : ".md";
   return `${String(at).padStart(2, "0")}-${filename}${ending}`;

@@ -1,4 +1,4 @@
-/** What a version is made of: settings, and files by their hashes. Too large is refused here. */
+/** Content of a version: settings, and files by their hashes. Content that is too large is refused here. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { byPlace } from "./compose.ts";
 import {
@@ -13,7 +13,6 @@ import {
 } from "./contract.ts";
 import { sha256 } from "./skills/skills.ts";
 
-/** All that a version holds. */
 export interface Content {
   name: string;
   description: string;
@@ -26,25 +25,25 @@ export interface Content {
   skills: Skill[];
 }
 
-/** The same with hashes in the place of texts. */
+/** Content with hashes in the place of texts. */
 interface Manifest extends Omit<Content, "files" | "skills"> {
   files: { filename: string; sortOrder: number; sha256: string }[];
   skills: (Omit<Skill, "files" | "source"> & {
-    /** Absent when its files were given. */
+    /** Absent if the files were uploaded. */
     source?: SkillSource;
     files: { path: string; sha256: string }[];
   })[];
 }
 
 export interface Packed {
-  /** Of the manifest: the same content has the same one. */
+  /** Hash of the manifest: equal content has an equal hash. */
   sha256: string;
   manifest: string;
   /** Texts by their hashes. */
   texts: Map<string, string>;
 }
 
-/** The order of what was given says nothing, so it does not count. */
+/** Builds the manifest. The order of the input has no meaning, so it does not count. */
 export function pack(content: Content): Packed {
   const texts = new Map<string, string>();
   const keep = (text: string) => {

@@ -39,7 +39,7 @@ const MAX_POLICY_RULES = 100;
 export const VISIBILITIES = ["private", "shared"] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 
-/** For people, on one line. */
+/** Text for people, on one line. */
 const line = (max: number) =>
   z
     .string()
@@ -51,7 +51,7 @@ const line = (max: number) =>
 export const personaFileSchema = z.strictObject({
   filename: z.string().superRefine(checkedBy(faultOfFilename)),
   content: fileContent,
-  /** Smaller goes first; equal ones by name. */
+  /** Smaller numbers come first; equal ones are sorted by name. */
   sortOrder: z.number().int().min(0).max(1_000_000).default(0),
 });
 export type PersonaFile = z.infer<typeof personaFileSchema>;
@@ -65,10 +65,13 @@ const filesSchema = z
       context.addIssue({ code: "custom", message: `${repeated} is there twice` });
   });
 
-/** `https://example.org*` would also be `https://example.org.elsewhere.net`. */
+/**
+ * Requires a complete host: `https://example.org*` would also match
+ * `https://example.org.elsewhere.net`.
+ */
 const NAMES_HOST = /^(?:\*|https?:\/\/(?:\*\.)?[^*?/@]+\/.*|(?:\*\.)?[^*?/@:]+)$/is;
 
-/** A rule as policy takes it, for whoever works with the persona. */
+/** A policy rule for every session with the persona. */
 export const personaRuleSchema = newRuleSchema
   .pick({ tool: true, pattern: true, effect: true })
   .superRefine(({ tool, pattern, effect }, context) => {
@@ -102,7 +105,7 @@ export const newPersonaSchema = z.strictObject({
   slug: slug.optional(),
   description: settings.description.default(""),
   icon: settings.icon.default(null),
-  /** Private when nothing is said; a default persona is shared. */
+  /** Default: private, or shared for a default persona. */
   visibility: settings.visibility.optional(),
   isDefault: z.boolean().optional(),
   model: settings.model.default(null),
@@ -114,7 +117,7 @@ export const newPersonaSchema = z.strictObject({
 });
 export type NewPersona = z.infer<typeof newPersonaSchema>;
 
-/** What is left out stays as it was. */
+/** Changes of a persona. Fields that are left out stay unchanged. */
 export const personaChangeSchema = z.strictObject({
   name: settings.name.optional(),
   slug: slug.optional(),
@@ -132,7 +135,7 @@ export const personaChangeSchema = z.strictObject({
 });
 export type PersonaChange = z.infer<typeof personaChangeSchema>;
 
-/** All of them: what is not among them is gone in the new version. */
+/** All files of the new version; files that are not among them are removed. */
 export const filesChangeSchema = z.strictObject({ files: filesSchema, ifVersion });
 
 const summary = {
@@ -146,15 +149,15 @@ const summary = {
   model: z.string().nullable(),
   runtime: z.string().nullable(),
   enableMemory: z.boolean().nullable(),
-  /** Counts up with every change of files or settings. */
+  /** Increases with every change of files or settings. */
   version: z.number().int(),
-  /** A person's id, or `system` for those that came with the product. */
+  /** Id of a person, or `system` for built-in personas. */
   createdBy: z.string(),
-  /** Whether the one who asks may change it. */
+  /** True if the caller may change the persona. */
   mayEdit: z.boolean(),
   createdAt: isoTime,
   updatedAt: isoTime,
-  /** Set when it was deleted while sessions still use it. */
+  /** Set if the persona was deleted while sessions still use it. */
   archivedAt: isoTime.nullable(),
 };
 
@@ -178,7 +181,7 @@ export type Persona = z.infer<typeof personaSchema>;
 const versionSummary = {
   id: z.string(),
   version: z.number().int(),
-  /** Of all that is in it. */
+  /** Hash of the whole version. */
   sha256: z.string(),
   createdBy: z.string(),
   createdAt: isoTime,
@@ -200,12 +203,12 @@ export const versionSchema = z
   .meta({ id: "PersonaVersion" });
 export type Version = z.infer<typeof versionSchema>;
 
-/** What can be given to `POST` again, here or elsewhere. */
+/** Builds a body for `POST` that creates the same persona here or elsewhere. */
 export function exportOf(version: Version, { slug, visibility }: PersonaSummary): NewPersona {
   const { name, description, icon, model, runtime, enableMemory, toolPolicy, files } = version;
   const skills = version.skills.map((skill) => ({ name: skill.name, files: skill.files }));
-  const said = { name, slug, description, icon, visibility, model, runtime, enableMemory };
-  return { ...said, toolPolicy, files, skills };
+  const head = { name, slug, description, icon, visibility, model, runtime, enableMemory };
+  return { ...head, toolPolicy, files, skills };
 }
 
 const TAG = "Personas";
@@ -216,7 +219,7 @@ const SKILL = `${SKILLS}/{name}` as const;
 const onePersona = z.object({ persona: personaSchema });
 const oneSummary = z.object({ persona: personaSummarySchema });
 
-/** Builds PUT and PATCH of a persona: both keep what is left out as it was. */
+/** Builds PUT and PATCH of a persona: fields that are left out stay unchanged with both. */
 function updateRoute<const Method extends "put" | "patch">(method: Method) {
   return apiRoute({
     method,
@@ -236,7 +239,7 @@ export const personasApi = {
     tag: TAG,
     query: z.strictObject({
       ...pageQuery,
-      /** Looked for in name, slug and description. */
+      /** Text to find in name, slug or description. */
       q: z.string().max(200).optional(),
       visibility: z.enum(VISIBILITIES).optional(),
     }),
@@ -311,7 +314,7 @@ export const personasApi = {
     path: SKILLS,
     summary: "The skills of a persona, with their sources",
     tag: TAG,
-    // There are few, so they come on one page.
+    // Skills are few, so they come on one page.
     query: z.strictObject({ limit: pageQuery.limit }),
     response: pageOf(skillSummarySchema),
   }),

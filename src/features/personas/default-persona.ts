@@ -1,4 +1,4 @@
-/** The one persona that an org's sessions get when nothing else is said. Admins set it; it is shared. */
+/** Default persona of an org, for sessions without another choice. Admins set it; it is shared. */
 import { Refusal } from "#base/refusal.ts";
 import { principalKey, requireMay, type SettingChange, type Work } from "#engine/index.ts";
 import type { UserPrincipal } from "#features/policy/index.ts";
@@ -19,7 +19,7 @@ export async function setDefault(
   return row;
 }
 
-/** Under the org's lock. Saying what is so already needs no right. */
+/** Sets or unsets the default, under the org's lock. A change to the present value needs no permission. */
 export async function decideDefault(
   work: Work,
   person: UserPrincipal,

@@ -1,6 +1,6 @@
 /**
- * Personas: what an agent is told about how to work, as versions of files and settings. A session
- * pins one version; editing a persona changes no session that runs.
+ * Personas: instructions for an agent, as versions of files and settings. A session pins one version;
+ * editing a persona does not change running sessions.
  */
 import type { Feature } from "#engine/index.ts";
 import { createSkillFetcher } from "./import/import-skills.ts";
@@ -14,7 +14,7 @@ import { skillRoutes } from "./skills/skill-routes.ts";
 const SHIP_EVERY_MS = 60_000;
 const FORGET_EVERY_MS = 60 * 60_000;
 
-/** `searchPath`: where programs are found, for git. */
+/** Creates the feature. `searchPath`: the PATH in which git is found. */
 export function createPersonas({ searchPath }: { searchPath: string }): Feature {
   return {
     name: "personas",
@@ -24,7 +24,7 @@ export function createPersonas({ searchPath }: { searchPath: string }): Feature 
     sessionTables: ["persona_pins"],
     purgePerson: purgePrivate,
     sweeps: [
-      // For orgs that are made later; those that are there get theirs at the start.
+      // Serves orgs that are created later; existing orgs get their personas at the start.
       { name: "personas.ship", everyMs: SHIP_EVERY_MS, run: shipPersonas },
       { name: "personas.forget", everyMs: FORGET_EVERY_MS, run: removeForgotten },
     ],

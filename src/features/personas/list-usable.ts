@@ -1,21 +1,21 @@
-/** The personas an agent may choose from for others: those its person could have named. */
+/** Lists the personas that an agent may choose for others: those that its owner could have named. */
 import type { Reader } from "#base/store/index.ts";
 import { countListed, findDefaultId, listPersonas } from "./queries.ts";
 
-/** What it is told, to choose by: no instructions and no rules. */
+/** Persona without its instructions and rules, for an agent to choose from. */
 export interface UsablePersona {
   slug: string;
   name: string;
   description: string | null;
   isDefault: boolean;
-  /** Null: the one that sessions have anyway. */
+  /** Null: the default model of sessions. */
   model: string | null;
   runtime: string | null;
 }
 
 const LIMIT = 100;
 
-/** `userId`: for whom it works; null: for nobody in particular, who sees what is shared. */
+/** `userId`: owner of the agent; null: no owner, so only shared personas are listed. */
 export async function listUsablePersonas(
   reader: Reader,
   orgId: string,

@@ -1,6 +1,6 @@
 /**
- * What files, folders and personas may be called. Names become paths on a runner's disk, so what
- * could leave its folder, mean a device or be two names for one file is refused.
+ * Names of files, folders and personas. They become paths on a runner's disk, so a name that could
+ * leave its folder, name a device or be a second name of a file is refused.
  */
 
 export const FILENAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
@@ -12,13 +12,13 @@ export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$/;
 const MAX_PATH_CHARS = 300;
 const MAX_PATH_DEPTH = 8;
 
-/** Devices on Windows, whatever their ending. */
+/** Devices on Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-/** Settings and skills have these names where a persona is kept as a folder. */
+/** Names of the settings and skills in a persona folder. */
 const RESERVED = /^(?:persona\.json|skills)$/i;
 
-/** Why a file cannot be called this; undefined when it can. */
+/** Returns the reason why a file name is invalid; undefined if it is valid. */
 export function faultOfFilename(name: string): string | undefined {
   if (!FILENAME.test(name))
     return "must be a plain file name: letters, digits, dots, dashes and underscores, beginning with a letter or digit, at most 100 characters";
@@ -26,7 +26,7 @@ export function faultOfFilename(name: string): string | undefined {
   return faultOfParts(name);
 }
 
-/** Of a file inside a skill: folders are named with `/`. */
+/** Returns the reason why a path inside a skill is invalid; `/` separates folders. */
 export function faultOfPath(path: string): string | undefined {
   if (path.length > MAX_PATH_CHARS) return `must have at most ${MAX_PATH_CHARS} characters`;
   const segments = path.split("/");
@@ -48,7 +48,7 @@ function faultOfParts(name: string): string | undefined {
   return DEVICE.test(name) ? "is the name of a device on some systems; take another" : undefined;
 }
 
-/** The first name that is there twice, also when only capitals differ: disks may not tell them apart. */
+/** Finds the first repeated name. Capitals make no difference, because some disks ignore them. */
 export function findRepeatedName(names: readonly string[]): string | undefined {
   const seen = new Set<string>();
   for (const name of names) {
@@ -59,7 +59,7 @@ export function findRepeatedName(names: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** A path that would have to be a file and a folder at once. */
+/** Finds a path that would have to be a file and a folder at once. */
 export function findFileAsFolder(paths: readonly string[]): string | undefined {
   const files = new Set(paths.map((path) => path.toLowerCase()));
   return paths.find((path) => {
@@ -79,7 +79,7 @@ export function slugFrom(name: string): string {
   return plain === "" ? "persona" : plain;
 }
 
-/** The wanted slug with the first number that makes it free. */
+/** Appends the first number that makes the slug free. */
 export function freeSlug(wanted: string, isTaken: (slug: string) => boolean): string {
   for (let number = 2; ; number++) {
     const end = `-${number}`;

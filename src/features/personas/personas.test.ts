@@ -62,9 +62,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       world.call<{ items: PersonaSummary[]; next: string | null }>(who, "GET", `${BASE}${query}`);
     const setDefault = (id: string, who: Principal = owner, method = "PUT") =>
       world.call<{ persona: PersonaSummary }>(who, method, `${BASE}/${id}/default`);
-    const resolve = (wish: Partial<PersonaWish>) =>
+    const resolve = (request: Partial<PersonaWish>) =>
       world.kernel.engine.store.read((reader) =>
-        resolvePersona(reader, { orgId: "org_1", userId: "usr_2", purpose: "task", ...wish }),
+        resolvePersona(reader, { orgId: "org_1", userId: "usr_2", purpose: "task", ...request }),
       );
     const pin = (sessionId: string, { personaId, versionId }: Record<string, string>) =>
       world.kernel.engine.store.transaction((tx) =>
@@ -129,7 +129,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         description: "d",
         files: [file("B.md", "one")],
       });
-      // The same again is the same version.
+      // The same content makes no new version.
       expect((await change(id, { files: [file("B.md", "one")] })).version).toBe(4);
       expect(await version(id, 1)).toEqual(first);
       expect(await version(id, 2)).toMatchObject({ files: [file("A.md", "two")] });
@@ -377,7 +377,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await expect(remove(one.id)).rejects.toEqual(refused("persona_is_default"));
       const hidden = await create({}, owner);
       await expect(setDefault(hidden.id)).rejects.toEqual(refused("persona_not_shared"));
-      // Of another persona it is no default to take away.
+      // Unsetting another persona leaves the default.
       await setDefault(two.id, owner, "DELETE");
       expect((await resolve({}))?.personaId).toBe(one.id);
       const { persona } = await setDefault(one.id, owner, "DELETE");
@@ -394,7 +394,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       );
       const mine = await create();
       await expect(change(mine.id, { isDefault: true })).rejects.toEqual(refused("forbidden"));
-      // Saying what is so already changes nothing.
+      // A change to the present value changes nothing.
       expect(await change(mine.id, { isDefault: false })).toMatchObject({ version: 1 });
       await expect(change(made.id, { visibility: "private" }, owner)).rejects.toEqual(
         refused("persona_is_default"),
@@ -421,15 +421,15 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         await make(),
       ];
       await setDefault(standard.id);
-      const wish: Partial<PersonaWish> = {
+      const request: Partial<PersonaWish> = {
         asked: asked.slug,
         repoDefault: ofRepo.id,
         orchestratorChoice: chosen.slug,
       };
       const order = [];
       for (const left of ["asked", "repoDefault", "orchestratorChoice", "none"] as const) {
-        order.push((await resolve(wish))?.slug);
-        if (left !== "none") delete wish[left];
+        order.push((await resolve(request))?.slug);
+        if (left !== "none") delete request[left];
       }
       expect(order).toEqual([asked.slug, ofRepo.slug, chosen.slug, standard.slug]);
       const hidden = await create({}, other);
@@ -479,7 +479,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await rules("usr_2")).toEqual([allow, deny]);
       expect(await rules("usr_9")).toEqual([deny]);
       expect(await rules(null)).toEqual([deny]);
-      // An admin who mends something else does not vouch for the rules.
+      // An admin who edits something else does not approve the rules.
       await change(id, { description: "mended" }, owner);
       expect(await rules("usr_9")).toEqual([deny]);
       expect(await rules("usr_2")).toEqual([allow, deny]);
@@ -521,7 +521,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       );
       await expect(remove(used.id)).rejects.toEqual(refused("persona_archived"));
       expect((await list("?q=used-one")).items).toEqual([]);
-      // Its slug is free again.
+      // The slug is free again.
       const next = await create({ slug: "used-one" });
       expect((await remove(next.id)).archivedAt).toBeNull();
       await expect(get(next.id)).rejects.toEqual(refused("not_found"));

@@ -1,4 +1,4 @@
-/** The only SQL on personas and on what an org has of them. */
+/** The only SQL on personas and their settings per org. */
 import { sql } from "kysely";
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
@@ -21,7 +21,10 @@ const selectOrgToChange = prepare<{ orgId: string }, PersonaOrgRow>((db, p, dial
   return dialect === "postgres" ? query.forUpdate() : query;
 });
 
-/** One change at a time of an org's personas, so that slugs, limits and the default hold. */
+/**
+ * Locks an org's personas, so that changes run one after the other and slugs,
+ * limits and the default hold.
+ */
 export async function lockOrg(tx: Tx, orgId: string): Promise<PersonaOrgRow> {
   await tx.run(insertOrgRow, { orgId });
   return (await tx.first(selectOrgToChange, { orgId })) as PersonaOrgRow;
@@ -51,7 +54,7 @@ export function saveShipped(tx: Tx, orgId: string, shipped: string): Promise<num
   return tx.run(updateShipped, { orgId, shipped });
 }
 
-/** Orgs that do not have all that ships. */
+/** Lists orgs that lack built-in personas. */
 export async function listOrgsWithout(reader: Reader, shipped: string): Promise<string[]> {
   const rows = await reader.query<{ id: string }>(
     builder<PersonaTables & KernelTables>(reader.dialect)
@@ -110,7 +113,7 @@ const selectBySlug = prepare<{ orgId: string; slug: string }, PersonaRow>((db, p
     .where("slug", "=", p("slug"))
     .where("archived_at", "is", null),
 );
-/** By id, also an archived one; by slug only what is in use. */
+/** Finds a persona by id, also an archived one, or by slug, only an active one. */
 export async function findPersona(
   reader: Reader,
   orgId: string,
@@ -125,7 +128,7 @@ export async function findPersona(
 const selectPresent = prepare<{ id: string }, PersonaRow>((db, p) =>
   db.selectFrom("personas").selectAll().where("id", "=", p("id")).where("archived_at", "is", null),
 );
-/** Of whatever org, without those that were deleted. */
+/** Lists personas of any org, without archived ones. */
 export async function listPersonasById(
   reader: Reader,
   ids: readonly string[],
@@ -146,11 +149,11 @@ const selectToRemove = prepare<{ id: string }, { id: string }>((db, p, dialect) 
   const query = db.selectFrom("personas").select("id").where("id", "=", p("id"));
   return dialect === "postgres" ? query.forUpdate() : query;
 });
-/** It cannot be removed before this transaction ends. */
+/** Locks a persona, so that it cannot be removed before this transaction ends. */
 export async function holdPersona(tx: Tx, id: string): Promise<boolean> {
   return (await tx.first(selectToHold, { id })) !== undefined;
 }
-/** Nobody can begin to use it before this transaction ends. */
+/** Locks a persona exclusively, so that nobody can begin to use it before this transaction ends. */
 export async function holdPersonaAlone(tx: Tx, id: string): Promise<boolean> {
   return (await tx.first(selectToRemove, { id })) !== undefined;
 }
@@ -164,7 +167,7 @@ const selectSlugs = prepare<{ orgId: string; slug: string; like: string }, { slu
       .where("archived_at", "is", null)
       .where((eb) => eb.or([eb("slug", "=", p("slug")), eb("slug", "like", p("like"))])),
 );
-/** The slug itself and those that begin like it, as far as they are taken. */
+/** Lists the taken slugs: the slug itself and those that begin with `start`. */
 export async function listTakenSlugs(
   reader: Reader,
   orgId: string,
@@ -188,7 +191,7 @@ export async function countPersonas(reader: Reader, orgId: string): Promise<numb
 
 export interface PersonaFilter {
   orgId: string;
-  /** Whose private ones are listed besides the shared ones. */
+  /** Person whose private personas are listed besides the shared ones. */
   userId: string;
   visibility?: Visibility | undefined;
   q?: string | undefined;
@@ -201,7 +204,7 @@ export function listPersonas(reader: Reader, filter: PersonaFilter): Promise<Per
   return reader.query<PersonaRow>(query.compile());
 }
 
-/** Counts all that the filter lets through, whatever its limit. */
+/** Counts all personas that match the filter, whatever its limit. */
 export async function countListed(reader: Reader, filter: PersonaFilter): Promise<number> {
   const query = selectPersonas(reader, filter).select((eb) => eb.fn.countAll<number>().as("count"));
   const [row] = await reader.query<{ count: number }>(query.compile());
@@ -241,7 +244,7 @@ const selectForgotten = prepare<{ limit: number }, { id: string }>((db, p) =>
     )
     .limit(p("limit")),
 );
-/** Archived ones that no session uses any more. */
+/** Lists archived personas that no session uses any more. */
 export async function listForgotten(reader: Reader, limit: number): Promise<string[]> {
   return (await reader.all(selectForgotten, { limit })).map(({ id }) => id);
 }
@@ -274,7 +277,7 @@ export async function listPrivateOf(
   return (await reader.all(selectPrivateOf, { orgId, userId, limit })).map(({ id }) => id);
 }
 
-/** With all its versions. */
+/** Deletes a persona with all its versions. */
 export async function deletePersona(tx: Tx, id: string): Promise<void> {
   await tx.run(deleteBlobs, { id });
   await tx.run(deleteVersions, { id });

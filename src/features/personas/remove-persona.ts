@@ -1,4 +1,4 @@
-/** Deleting personas. What sessions use stays until they are gone. */
+/** Deletes personas. A persona that sessions use stays until those sessions are gone. */
 import { Refusal } from "#base/refusal.ts";
 import type { Engine, Person, Work } from "#engine/index.ts";
 import type { UserPrincipal } from "#features/policy/index.ts";
@@ -15,7 +15,7 @@ import {
 import type { PersonaRow } from "./schema.ts";
 import { isInUse } from "./versions/version-queries.ts";
 
-/** The persona as it was; with `archived_at` when sessions still use it. */
+/** Removes a persona and returns its row; with `archived_at` if sessions still use it. */
 export async function removePersona(
   work: Work,
   person: UserPrincipal,
@@ -44,17 +44,17 @@ export async function removePersona(
 
 const BATCH = 50;
 
-/** Archived personas go when the last session that used them is gone. */
+/** Deletes archived personas after the last session that used them is gone. */
 export async function removeForgotten({ store }: Engine): Promise<void> {
   const ids = await store.read((reader) => listForgotten(reader, BATCH));
   for (const id of ids)
     await store.transaction(async (tx) => {
-      const isThere = await holdPersonaAlone(tx, id);
-      if (isThere && !(await isInUse(tx, id))) await deletePersona(tx, id);
+      const exists = await holdPersonaAlone(tx, id);
+      if (exists && !(await isInUse(tx, id))) await deletePersona(tx, id);
     });
 }
 
-/** A person's private ones go with them; what they shared is everybody's. */
+/** Deletes the private personas of a purged person; shared ones stay for everybody. */
 export async function purgePrivate(work: Work, { orgId, userId }: Person): Promise<boolean> {
   const ids = await listPrivateOf(work.tx, orgId, userId, BATCH);
   for (const id of ids) await deletePersona(work.tx, id);

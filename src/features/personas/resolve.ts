@@ -1,6 +1,6 @@
 /**
- * Which persona a session gets, and what an agent is given of it. A session pins a version; what is
- * edited later reaches it only when it is pinned anew.
+ * Resolves the persona of a session and its content for the agent. A session pins a version; later
+ * edits reach it only when it is pinned again.
  */
 import { notFound } from "#base/refusal.ts";
 import type { Reader, Tx } from "#base/store/index.ts";
@@ -13,13 +13,13 @@ import { getVersion, readContent } from "./versions/versions.ts";
 
 export interface PersonaWish {
   orgId: string;
-  /** For whom the session works; null: for nobody in particular, who sees what is shared. */
+  /** Owner of the session; null: no owner, so only shared personas are visible. */
   userId: string | null;
-  /** By id or slug, as all below. What a person named must be there, else it is refused. */
+  /** Persona named by a person, by id or slug like all below. Refused if it does not exist. */
   asked?: string | undefined;
-  /** Of the repository: passed over when it is gone or not for this person. */
+  /** Default of the repository; skipped if it is gone or not visible to this person. */
   repoDefault?: string | undefined;
-  /** Must be there too, once it is its turn. */
+  /** Choice of the orchestrator; refused too if it does not exist. */
   orchestratorChoice?: string | undefined;
   purpose: Purpose;
 }
@@ -30,14 +30,14 @@ export interface ResolvedPersona {
   slug: string;
   name: string;
   version: number;
-  /** In order, with numbers in their names. */
+  /** Files in order, with numbers in their names. */
   files: ComposedFile[];
   skills: Skill[];
   model: string | null;
   runtime: string | null;
   /** Null: the session decides. */
   enableMemory: boolean | null;
-  /** Rules that allow are among them only when this person or the organisation could have made them. */
+  /** Rules of the persona; an allow only if this person or the organisation could have made it. */
   toolPolicy: PersonaRule[];
 }
 
@@ -46,20 +46,20 @@ export type PersonaSource = "asked" | "repository" | "agent" | "organisation";
 
 export async function resolvePersona(
   reader: Reader,
-  wish: PersonaWish,
+  request: PersonaWish,
 ): Promise<(ResolvedPersona & { source: PersonaSource }) | undefined> {
-  const chosen = await choosePersona(reader, wish);
+  const chosen = await choosePersona(reader, request);
   if (!chosen) return undefined;
   const { row, source } = chosen;
   const version = await getVersion(reader, row.version_id);
-  return { ...(await resolved(reader, row.slug, version, wish)), source };
+  return { ...(await resolved(reader, row.slug, version, request)), source };
 }
 
 async function choosePersona(
   reader: Reader,
-  wish: PersonaWish,
+  request: PersonaWish,
 ): Promise<{ row: PersonaRow; source: PersonaSource } | undefined> {
-  const { orgId, userId, asked, repoDefault, orchestratorChoice } = wish;
+  const { orgId, userId, asked, repoDefault, orchestratorChoice } = request;
   const find = async (name: string) => {
     const row = await findPersona(reader, orgId, name);
     return row && isUsable(row, userId) ? row : undefined;
@@ -75,8 +75,8 @@ async function choosePersona(
   if (orchestratorChoice !== undefined)
     return { row: await mustFind(orchestratorChoice), source: "agent" };
   const defaultId = await findDefaultId(reader, orgId);
-  const usual = defaultId === null ? undefined : await find(defaultId);
-  return usual && { row: usual, source: "organisation" };
+  const orgDefault = defaultId === null ? undefined : await find(defaultId);
+  return orgDefault && { row: orgDefault, source: "organisation" };
 }
 
 function isUsable(row: PersonaRow, userId: string | null): boolean {
@@ -96,7 +96,7 @@ export async function findSharedPersona(
   return { id: row.id, slug: row.slug, name };
 }
 
-/** Pins a version for a session, or another one when it is refreshed. */
+/** Pins a version for a session, or replaces it when the session is refreshed. */
 export async function pinPersona(
   tx: Tx,
   pin: { orgId: string; sessionId: string; personaId: string; versionId: string },
@@ -111,7 +111,7 @@ export async function pinPersona(
   });
 }
 
-/** What a session works with: also of a persona that was archived or hidden meanwhile. */
+/** Reads the pinned persona of a session, even if it was archived or made private meanwhile. */
 export async function readPinnedPersona(
   reader: Reader,
   { sessionId, ...whom }: { sessionId: string; userId: string | null; purpose: Purpose },

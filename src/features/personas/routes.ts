@@ -81,8 +81,8 @@ const versionRoutes: readonly Route[] = [
       // The column holds 32 bits.
       const key = { personaId: id, before: Math.min(before, 2 ** 31 - 1), limit: limit + 1 };
       const rows = await listVersions(reader, key);
-      const place = (row: (typeof rows)[number]) => ({ at: row.number, id: row.id });
-      return pageOf(list, rows, limit, place, versionSummaryView);
+      const position = (row: (typeof rows)[number]) => ({ at: row.number, id: row.id });
+      return pageOf(list, rows, limit, position, versionSummaryView);
     });
   }),
   serve(personasApi.getVersion, async ({ engine, principal, params }) => {

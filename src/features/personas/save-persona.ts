@@ -1,4 +1,4 @@
-/** Creating a persona and changing it. Every change of files or settings is a new version. */
+/** Creates and changes personas. Every change of files or settings makes a new version. */
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { Work } from "#engine/index.ts";
@@ -20,10 +20,10 @@ import { keepSources, pinSkill } from "./skills/skills.ts";
 import { type Author, addVersion, authorId, getVersion, readContent } from "./versions/versions.ts";
 
 const MAX_PERSONAS = 1_000;
-/** How much of a slug is looked at for its neighbours: numbers are put at its end. */
+/** Length of the common prefix of similar slugs: numbers are added at the end. */
 const STEM_CHARS = 50;
 
-/** Minted before the command, which may be run again. */
+/** Ids, minted before the command, which may run again. */
 export interface PersonaIds {
   id: string;
   versionId: string;
@@ -110,16 +110,16 @@ export async function changePersona(
   return row;
 }
 
-/** What becomes of the skills it has; a change of one of them need not name the others. */
+/** Edits the present skills; a change of one skill need not name the others. */
 export interface SkillsEdit {
   editSkills?: (was: readonly Skill[]) => Skill[];
 }
 
 function contentAfter(was: Content, change: PersonaChange & SkillsEdit): Content {
   const { name, description, icon, model, runtime, enableMemory, toolPolicy, files } = change;
-  const said = { name, description, icon, model, runtime, enableMemory, toolPolicy, files };
+  const fields = { name, description, icon, model, runtime, enableMemory, toolPolicy, files };
   if (files) requireFits(files);
-  const given = Object.entries(said).filter(([, value]) => value !== undefined);
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return {
     ...was,
     ...(Object.fromEntries(given) as Partial<Content>),
@@ -146,7 +146,7 @@ function skillsOf(skills: readonly NewSkill[]): Skill[] {
   return skills.map((skill) => pinSkill(skill));
 }
 
-/** What lists show and search. */
+/** Columns for lists and search. */
 function headOf(content: Content, slug: string) {
   const { name, description, icon, model, runtime, enableMemory } = content;
   return {

@@ -1,6 +1,6 @@
 /**
- * The tables of personas. A version is a manifest of settings and hashes; what the hashes stand for
- * is kept once for each persona, so that a small change costs little.
+ * Tables of personas. A version is a manifest of settings and hashes; the texts behind the hashes are
+ * stored once for each persona, so that a small change costs little.
  */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
@@ -21,7 +21,7 @@ export interface PersonaRow {
   /** The present version: its number and its id. */
   version: number;
   version_id: string;
-  /** Name, slug and description in small letters: databases differ in how they make them. */
+  /** Name, slug and description in lower case: databases differ in how they convert them. */
   search_text: string;
   created_by: string;
   created_at: number;
@@ -34,10 +34,10 @@ export interface PersonaVersionRow {
   org_id: string;
   persona_id: string;
   number: number;
-  /** Of the manifest. */
+  /** Hash of the manifest. */
   sha256: string;
   manifest: string;
-  /** Who last changed the tool policy, and whether they could make rules for everyone. */
+  /** Last author of the tool policy, and their permission to make rules for everyone. */
   policy_author: string;
   policy_trusted: number;
   created_by: string;
@@ -51,15 +51,15 @@ export interface PersonaBlobRow {
   content: string;
 }
 
-/** One row an org; holding it is the lock of its personas. */
+/** One row per org; holding it is the lock of its personas. */
 export interface PersonaOrgRow {
   org_id: string;
   default_persona_id: string | null;
-  /** Which personas of the product were made here once: a JSON array. */
+  /** Built-in personas that were created here once: a JSON array. */
   shipped: string;
 }
 
-/** The version that a session works with, until it is refreshed. */
+/** Version that a session works with, until it is refreshed. */
 export interface PersonaPinRow {
   session_id: string;
   org_id: string;
@@ -105,7 +105,7 @@ create table persona_pins (
 create index persona_pins_persona on persona_pins (persona_id);
 `;
 
-/** Sessions from before they held the number of the version that they were given. */
+/** Backfills the version number in sessions that did not store it. */
 const sessionVersions = `
 update sessions set persona_version = (
   select persona_versions.number from persona_pins

@@ -1,4 +1,4 @@
-/** How personas are found by words: shared ones by everybody, private ones by who made them. */
+/** Makes personas searchable: shared ones for everybody, private ones for their creator. */
 import type { Searchable } from "#engine/index.ts";
 import { listPersonasById } from "./queries.ts";
 

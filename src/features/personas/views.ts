@@ -1,4 +1,4 @@
-/** Personas and versions as they are shown. */
+/** Builds the API views of personas and versions. */
 import type { UserPrincipal } from "#features/policy/index.ts";
 import { mayEdit } from "./access.ts";
 import type { Content } from "./content.ts";

@@ -11,16 +11,16 @@ export const ruleSchema = z
   .object({
     id: z.string(),
     level: z.enum(RULE_LEVELS),
-    /** Set when it holds for one session only. */
+    /** Set if the rule holds for one session only. */
     sessionId: z.string().nullable(),
-    /** Of a rule for one session: it holds for the same calls of that session's children too. */
+    /** True if a session's rule also holds for the same calls of its children. */
     coversChildren: z.boolean(),
-    /** A yes to a command in a sandbox: the same command without one is asked about. */
+    /** True for a yes to a command in a sandbox: the same command without one is asked about. */
     sandboxedOnly: z.boolean(),
-    /** A tool's name, or `*` for any. */
+    /** Name of a tool, or `*` for any. */
     tool: z.string(),
     pattern: z.string(),
-    /** `exact`: the pattern is the target, to the letter. */
+    /** `exact`: the pattern equals the target. */
     match: z.enum(["exact", "glob"]),
     effect: z.enum(RULE_EFFECTS),
     note: z.string().nullable(),
@@ -31,7 +31,7 @@ export const ruleSchema = z
 export type Rule = z.infer<typeof ruleSchema>;
 
 export const MAX_PATTERN_CHARS = 10_000;
-/** A glob is compared with every place of a target, so it is kept short. */
+/** Maximum length of a glob, which is compared with every position of a target. */
 export const MAX_GLOB_CHARS = 500;
 export const MAX_PREVIEW_CHARS = 20_000;
 
@@ -49,7 +49,7 @@ export type NewRule = z.infer<typeof newRuleSchema>;
 export const previewRequestSchema = z.strictObject({
   tool: z.string().min(1).max(100),
   target: z.string().max(MAX_PREVIEW_CHARS).nullable().default(null),
-  /** Takes its rules and its kind of workspace into account. */
+  /** Session whose rules and kind of workspace are taken into account. */
   sessionId: z.string().max(200).optional(),
 });
 
@@ -59,11 +59,11 @@ export const previewSchema = z
   .object({
     effect: z.enum(RULE_EFFECTS),
     reason: z.string(),
-    /** The rule that decides; null when none speaks about it. */
+    /** The deciding rule; null if none matches. */
     rule: ruleSchema.nullable(),
-    /** All rules that speak about it. */
+    /** All rules that match. */
     matched: z.array(ruleSchema),
-    /** What a shell command was read as. */
+    /** Commands that a shell command was read as. */
     commands: z.array(z.string()).nullable(),
     opaque: z.boolean(),
   })

@@ -1,6 +1,6 @@
 /**
- * Judging runs inside a transaction: no command and no rule may keep the server at work. Steps are
- * counted where they can be; elsewhere times are compared with each other, never with seconds.
+ * Judging runs inside a transaction, so no command and no rule may keep the server busy. The tests
+ * count steps where possible; elsewhere they compare times with each other, never with seconds.
  */
 import { describe, expect, it } from "vitest";
 import { growth, MOST_GROWTH } from "#test/growth.ts";
@@ -134,11 +134,11 @@ describe("commands", () => {
   });
 });
 
-/** A busy machine may slow all runs of one measurement; what is quadratic fails every time. */
+/** A busy machine may slow all runs of one measurement; quadratic code fails every time. */
 const TIMED = { retry: 2 };
 
 describe("reading a command takes time in proportion to its text", () => {
-  /** The lengths that `growth` asks for, scaled to commands that are short enough to be read. */
+  /** Lengths that `growth` asks for, scaled to commands that are short enough to be read. */
   const units = (unit: string, chars: number) => unit.repeat(chars / 16 / unit.length);
   const many = (chars: number, one: (at: number) => string) =>
     Array.from({ length: chars / 320 }, (_, at) => one(at)).join("");

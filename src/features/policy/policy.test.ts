@@ -34,7 +34,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         commands: string[];
       }>(who, "POST", "/api/policy/preview", body);
 
-    /** What the kernel says to a command of a session. */
+    /** Returns the kernel's verdict on a command of a session. */
     async function judged(sessionId: string, command: string, who = owner) {
       const turn = await world.startTurn(sessionId, "go", who);
       const verdicts = await turn.journal([asks("c1", "bash", { command })]);

@@ -26,10 +26,10 @@ export function insertRule(tx: Tx, row: PolicyRuleRow): Promise<number> {
 
 interface CallKey {
   orgId: string;
-  /** Empty: nobody's. */
+  /** Empty: the session has no owner. */
   userId: string;
   sessionId: string;
-  /** Empty: it has no parent. */
+  /** Empty: the session has no parent. */
   parentId: string;
   tool: string;
 }
@@ -48,7 +48,10 @@ const selectForCall = prepare<CallKey, PolicyRuleRow>((db, p) =>
     )
     .where((eb) => eb.or([eb("tool", "=", "*"), eb("tool", "=", p("tool"))])),
 );
-/** Rules that may speak of a call: the org's, the person's, the session's, and the parent's for its children. */
+/**
+ * Lists the rules that may match a call:
+ * the org's, the owner's, the session's, and the parent's for its children.
+ */
 export function listRulesForCall(reader: Reader, key: CallKey): Promise<PolicyRuleRow[]> {
   return reader.all(selectForCall, key);
 }
@@ -62,7 +65,7 @@ const selectOfUser = prepare<{ orgId: string; userId: string }, PolicyRuleRow>((
     .orderBy("created_at", "desc")
     .orderBy("id", "desc"),
 );
-/** The org's rules and this person's own, newest first. */
+/** Lists the org's rules and the person's own, newest first. */
 export function listRules(reader: Reader, orgId: string, userId: string): Promise<PolicyRuleRow[]> {
   return reader.all(selectOfUser, { orgId, userId });
 }
@@ -124,7 +127,7 @@ const deleteAllowed = prepare<{ orgId: string; userId: string }, unknown>((db, p
     .where("user_id", "=", p("userId"))
     .where("effect", "=", "allow"),
 );
-/** What a person has allowed for themselves without being asked again. */
+/** Removes a person's own allow rules. */
 export function dropAllowRules(tx: Tx, person: { orgId: string; userId: string }): Promise<number> {
   return tx.run(deleteAllowed, person);
 }

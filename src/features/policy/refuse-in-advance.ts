@@ -1,6 +1,6 @@
 /**
- * Refuses what the performer of a call would refuse anyway, by the same functions and in the same
- * words. No rule can allow it, and nobody is asked for something that will not be done.
+ * Refuses calls that their performer would refuse anyway, with the same functions and the same wording.
+ * No rule can allow such a call, and nobody is asked to approve something that will not be done.
  */
 import { findUrlProblem } from "#base/net/address-rules.ts";
 import { locatePath, SCRATCH_PATH, WORKSPACE_PATH } from "#protocol/names/workspace-paths.ts";
@@ -13,7 +13,7 @@ interface Call {
   target: string | null;
 }
 
-/** `isConfined`: the runner that works on the call has a sandbox; false when that is not known. */
+/** Refuses a call in advance. `isConfined`: the runner of the call has a sandbox; false if unknown. */
 export function refuseInAdvance({ tool, target }: Call, isConfined: boolean): string | undefined {
   if (target === null) return undefined;
   if (tool === "web_fetch") return refuseUrl(target);
@@ -22,12 +22,12 @@ export function refuseInAdvance({ tool, target }: Call, isConfined: boolean): st
 
 function refuseUrl(target: string): string | undefined {
   const url = URL.parse(target);
-  // What is no address does not fit the tool's schema.
+  // A target that is no URL does not fit the tool's schema.
   const problem = url ? findUrlProblem(url) : undefined;
   return problem && `${problem.code}: ${problem.message}`;
 }
 
-/** A workspace without a sandbox may lie anywhere: only its runner knows what is outside of it. */
+/** Only the runner knows what lies outside a workspace that has no sandbox, because it may lie anywhere. */
 function refusePath(target: string, isConfined: boolean): string | undefined {
   const roots = isConfined ? [WORKSPACE_PATH, SCRATCH_PATH] : ["/"];
   const found = locatePath(roots, target);

@@ -1,4 +1,4 @@
-/** What its performer would refuse is denied by the server, so that no person is asked in vain. */
+/** Calls that their performer would refuse: the server denies them, so that no person is asked in vain. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findUrlProblem, isPublicAddress } from "#base/net/address-rules.ts";
 import { asks, owner, startWorld, type World } from "#features/testing/index.ts";
@@ -98,14 +98,14 @@ describe("what the runner would refuse", () => {
     ["read", "a/../.env", true, false],
     ["read", "/tmp/key.pem", true, false],
     ["read", "../tmp/key.pem", true, false],
-    // Where the workspace lies without a sandbox is known on that machine alone.
+    // Only the machine itself knows the location of a workspace without a sandbox.
     ["read", "/home/ada/.env", false, false],
     ["read", "a\0b", false, true],
     ["bash", "cat /etc/passwd", true, false],
   ] as const)("%s on %s (confined: %s): refused %s", (tool, target, isConfined, isRefused) => {
-    const said = refuseInAdvance({ tool, target }, isConfined);
-    expect(said !== undefined).toBe(isRefused);
+    const refusal = refuseInAdvance({ tool, target }, isConfined);
+    expect(refusal !== undefined).toBe(isRefused);
     if (isRefused && !target.includes("\0"))
-      expect(said).toContain(`${target} is outside of the workspace`);
+      expect(refusal).toContain(`${target} is outside of the workspace`);
   });
 });

@@ -1,4 +1,4 @@
-/** The table of rules. */
+/** Table of rules. */
 
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
@@ -8,13 +8,13 @@ export interface PolicyRuleRow {
   id: string;
   org_id: string;
   level: "user" | "org";
-  /** Whose rule it is; null for an org's. */
+  /** Owner of the rule; null for a rule of the org. */
   user_id: string | null;
-  /** The one session it holds for; null: all. */
+  /** Session that the rule holds for; null: all sessions. */
   session_id: string | null;
-  /** Key of the calls of this session's children that it covers, `*` for all; null: none. */
+  /** Key of the children's calls that the rule covers, `*` for all; null: none. */
   child_key: string | null;
-  /** 1: a yes to a command in a sandbox, which says nothing of one without. */
+  /** 1: a yes to a command in a sandbox, which does not cover the command without one. */
   sandboxed_only: number;
   tool: string;
   pattern: string;
@@ -39,7 +39,10 @@ create index policy_rules_listed on policy_rules (org_id, user_id, created_at, i
 create index policy_rules_session on policy_rules (session_id) where session_id is not null;
 `;
 
-/** Nobody noted of earlier decisions where they held, so they hold in a sandbox: at worst one is asked again. */
+/**
+ * Earlier decisions did not record the sandbox, so they hold only in one:
+ * at worst a person is asked again.
+ */
 const sandboxed = `
 alter table policy_rules add column sandboxed_only integer not null default 0;
 update policy_rules set sandboxed_only = 1

@@ -1,7 +1,7 @@
 /**
- * Decisions that hold longer than once: which later or waiting calls they cover. A yes covers only
- * calls that a person would be shown in the same way, so everything that matters is part of a call's
- * key: the tool, its arguments, the folder, the reason for asking, and whether a sandbox holds it.
+ * Standing decisions: the later or waiting calls that they cover. A yes covers only calls that a person
+ * would be shown in the same way, so everything that matters is part of a call's key: the tool, its
+ * arguments, the folder, the reason for asking, and the sandbox.
  */
 import { createHash } from "node:crypto";
 import { cleanJson } from "#base/text/clean-text.ts";
@@ -21,13 +21,13 @@ export interface ShownCall {
   input: unknown;
   cwd?: string | null;
   reason?: string | null;
-  /** Commands only: false when its machine has no sandbox. */
+  /** Set for commands only; false if the machine has no sandbox. */
   sandboxed?: boolean;
 }
 
 /**
- * Target of the rule that a decision would make; null when the decision can hold only once. A yes
- * says nothing of other folders or of background commands, so those are asked about each time; a no
+ * Returns the target of the rule that a decision would make; null if the decision can hold only once. A
+ * yes says nothing about other folders or background commands, so those are asked about each time; a no
  * may stand for all of them.
  */
 export function standingTarget(
@@ -41,7 +41,7 @@ export function standingTarget(
   return (cwd ?? null) === null && !isBackground ? target : null;
 }
 
-/** Key of a call: equal keys mean that a person would decide about the same thing. */
+/** Returns the key of a call. Equal keys mean that a person would decide about the same thing. */
 export function callKey(tool: string, { input, cwd, reason, sandboxed }: ShownCall): string {
   const facts = [tool, argumentsThatMatter(tool, input), cwd ?? null, reason ?? null];
   return createHash("sha256")
@@ -49,14 +49,14 @@ export function callKey(tool: string, { input, cwd, reason, sandboxed }: ShownCa
     .digest("base64url");
 }
 
-/** How long a command may take does not change what it does. */
+/** Drops the timeout of a command: it does not change what the command does. */
 function argumentsThatMatter(tool: string, input: unknown): unknown {
   if (tool !== "bash") return sortKeys(input);
   const { timeoutMs: _limit, ...rest } = input as { timeoutMs?: unknown };
   return sortKeys(rest);
 }
 
-/** A model writes the same arguments in any order. */
+/** Sorts keys, because a model writes the same arguments in any order. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== "object" || value === null) return value;
@@ -65,8 +65,8 @@ function sortKeys(value: unknown): unknown {
 }
 
 /**
- * Tools whose call means the same in a child. A push without a named branch is not among them: it
- * pushes another branch there; nor are calls of processes, letters and sessions by id.
+ * Tools whose call means the same in a child. A push without a named branch is not among them, because
+ * it pushes another branch there; nor are calls that name processes, messages and sessions by id.
  */
 const CHILD_TOOLS: ReadonlySet<string> = new Set([
   "bash",
@@ -79,10 +79,10 @@ const CHILD_TOOLS: ReadonlySet<string> = new Set([
 ]);
 const PUSH_TOOLS: ReadonlySet<string> = new Set(["push_branch", "create_pull_request"]);
 
-/** Stands in `child_key` of a no, which covers every call of the target. */
+/** Value of `child_key` of a no, which covers every call of the target. */
 const ANY_CALL = "*";
 
-/** Calls of children that a rule for one session covers; null: none. */
+/** Returns the key of the children's calls that a rule for one session covers; null: none. */
 export function childKeyOf(call: DecidedCall, effect: "allow" | "deny"): string | null {
   if (effect === "deny") return ANY_CALL;
   if (standingTarget(call, effect) === null) return null;
@@ -91,8 +91,8 @@ export function childKeyOf(call: DecidedCall, effect: "allow" | "deny"): string 
 }
 
 /**
- * True if a yes to this call holds only where a sandbox holds the command: without one, the same
- * words reach the whole machine, and the person was not shown that.
+ * True if a yes to this call holds only inside a sandbox: without one, the same command reaches the
+ * whole machine, and the person was not shown that.
  */
 export function isForSandboxOnly({ tool, shown }: DecidedCall): boolean {
   return tool === "bash" && (JSON.parse(shown) as ShownCall).sandboxed === true;
@@ -116,8 +116,8 @@ export function coversChild(rule: PolicyRuleRow, call: { tool: string } & ShownC
 type Project = Pick<SessionRow, "org_id" | "owner_id" | "repo" | "project_dir" | "hostname">;
 
 /**
- * True if a path or a command means the same files for both: one repository, or one folder. Of two
- * workspaces that began empty each holds nothing but what its own agent put there.
+ * True if a path or a command means the same files for both sessions: one repository, or one folder.
+ * Two workspaces that began empty count too: each holds only the files of its own agent.
  */
 export function isSameProject(parent: Project, child: Project): boolean {
   const isSameFolder = parent.project_dir === null || parent.hostname === child.hostname;

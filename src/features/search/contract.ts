@@ -3,7 +3,7 @@ import * as z from "zod";
 import { apiRoute } from "#protocol/api-route.ts";
 import { isoTime, PAGE_LIMIT_MAX, pageOf, pageQuery } from "#protocol/page.ts";
 
-/** What can be found, in the order in which it is offered to choose from. */
+/** Kinds of things, in the order in which a person can choose them. */
 export const SEARCH_KINDS = [
   "session",
   "transcript",
@@ -15,11 +15,11 @@ export const SEARCH_KINDS = [
 ] as const;
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 
-/** Longer questions are cut, not refused: they are somebody's paste. */
+/** Maximum length of a query. Longer ones are cut, not refused: they come from a paste. */
 export const MAX_QUERY_CHARS = 1_000;
 export const SEARCH_LIMIT_DEFAULT = 20;
 
-/** Where a match stands in a text: from, up to; in UTF-16 code units, in order, never overlapping. */
+/** Ranges of matches in a text: from, up to; in UTF-16 code units, in order, never overlapping. */
 export const matchRangesSchema = z.array(
   z.tuple([z.number().int().min(0), z.number().int().min(0)]),
 );
@@ -28,19 +28,19 @@ export type MatchRanges = z.infer<typeof matchRangesSchema>;
 export const searchItemSchema = z
   .object({
     kind: z.enum(SEARCH_KINDS),
-    /** Of the thing in its own list; of a piece of a transcript: its session, a colon, and its seq. */
+    /** Id of the thing in its own list; for an entry of a transcript: its session, a colon, and its seq. */
     id: z.string(),
-    /** Plain text; of a piece of a transcript, its session's. */
+    /** Plain text; for an entry of a transcript, the title of its session. */
     title: z.string(),
     titleMatches: matchRangesSchema,
-    /** Plain text, a part of what was found; empty when there is nothing besides the title. */
+    /** Plain text, a part of the thing; empty if there is nothing besides the title. */
     snippet: z.string(),
     matches: matchRangesSchema,
-    /** Only to be compared with others of the same answer; more is better. */
+    /** Comparable only with other scores of the same response; higher is better. */
     score: z.number(),
-    /** The page that shows it, from the root of this server. */
+    /** Page of the thing, from the root of this server. */
     url: z.string(),
-    /** When it was written or last changed. */
+    /** Time of writing or of the last change. */
     at: isoTime,
   })
   .meta({ id: "SearchItem" });
@@ -58,7 +58,7 @@ const kindsInput = z
 export const searchQuery = z.strictObject({
   /** Plain words, and "words in quotes" that must stand together. Nothing else has a meaning. */
   q: z.string().default(""),
-  /** Some of the kinds with commas between them; all of them when nothing is said. */
+  /** Kinds, separated by commas; default: all of them. */
   kinds: kindsInput.optional(),
   limit: z.coerce.number<number>().int().min(1).max(PAGE_LIMIT_MAX).default(SEARCH_LIMIT_DEFAULT),
   cursor: pageQuery.cursor,

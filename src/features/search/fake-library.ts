@@ -1,4 +1,4 @@
-/** For tests: people with things of every kind, on the real kernel, indexed when the test says so. */
+/** Test fixture: people with things of every kind, on the real kernel, indexed when the test asks for it. */
 import type { Principal, Sweep } from "#engine/index.ts";
 import { authMigrations, insertUser } from "#features/auth/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
@@ -21,7 +21,7 @@ export interface Found {
   next: string | null;
 }
 
-/** All features that have something to be found, and the search. */
+/** All features with searchable things, and search itself. */
 export function libraryFeatures() {
   const secrets = createSecrets({ secretKey: SECRET_KEY });
   const repos = createRepos({
@@ -55,7 +55,7 @@ export class FakeLibrary {
     this.#sweep = sweep;
   }
 
-  /** `isOld`: as it was before there was a search. */
+  /** Opens a library. `isOld`: the database as it was before search existed. */
   static async open(url: string | undefined, isOld = false): Promise<FakeLibrary> {
     const { features, sweep } = libraryFeatures();
     const some = isOld ? features.slice(0, -1) : features;
@@ -93,7 +93,7 @@ export class FakeLibrary {
     return who;
   }
 
-  /** Until nothing is left to be indexed. */
+  /** Indexes until nothing is left. */
   async index(): Promise<void> {
     const { engine } = this.world.kernel;
     for (let round = 0; round < ROUNDS; round++) {
@@ -109,19 +109,19 @@ export class FakeLibrary {
     throw new Error("it is never done");
   }
 
-  /** One round of the indexer, which looks through all sessions only once a minute. */
+  /** Runs one round of the indexer, which looks through all sessions only once a minute. */
   round(lateMs = 0): Promise<void> {
     const { engine } = this.world.kernel;
     return this.#sweep.run(engine, engine.clock.now() + this.#rounds * 60_000 + lateMs);
   }
 
-  /** Without indexing anything first. */
+  /** Searches without indexing first. */
   ask(who: Principal, q: string, query: Record<string, string> = {}): Promise<Found> {
     const text = new URLSearchParams({ q, ...query }).toString();
     return this.world.call<Found>(who, "GET", `/api/search?${text}`);
   }
 
-  /** From the first page to the last. */
+  /** Reads all pages. */
   async allPages(who: Principal, q: string, query: Record<string, string>): Promise<SearchItem[]> {
     const { items, next } = await this.ask(who, q, query);
     if (next === null) return items;
@@ -151,7 +151,7 @@ export class FakeLibrary {
     return (await this.rows(`select title from tasks where id = '${taskId}'`))[0]?.title;
   }
 
-  /** Seven things with this word in them. The letter is to somebody else. */
+  /** Creates seven things with this word in them. The message is to somebody else. */
   async oneOfEach(who: User, word: string, to: User): Promise<{ session: string }> {
     const session = await this.world.createSession({ title: `About the ${word}` }, who);
     const turn = await this.world.startTurn(session, `Tell me of the ${word}.`, who);
@@ -175,7 +175,7 @@ export class FakeLibrary {
     await this.world.call(who, "PUT", path, { visibility: "shared" });
   }
 
-  /** So many answers with this word. */
+  /** Writes `count` replies with this word. */
   async chatter(session: string, who: User, word: string, count: number): Promise<void> {
     const turn = await this.world.startTurn(session, `${word}?`, who);
     await turn.journal(
@@ -190,7 +190,7 @@ export class FakeLibrary {
     await this.index();
   }
 
-  /** How many there are of a thing, or of a session's transcript. */
+  /** Counts the documents of a thing, or of a session's transcript. */
   async documents(kind: string, ref: string): Promise<number> {
     const [row] = await this.rows(
       `select count(*) as n from search_documents where kind = '${kind}' and (ref = '${ref}' or ref like '${ref}:%')`,

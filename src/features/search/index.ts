@@ -1,6 +1,6 @@
 /**
- * Search: one box over sessions, what was said in them, and everything else that features let be
- * found. It knows no feature: each says in `searchable` what of it can be found and by whom.
+ * Search: one box over sessions, their transcripts, and everything that features make searchable.
+ * Search knows no feature: each declares in `searchable` what can be found and by whom.
  */
 import type { Feature } from "#engine/index.ts";
 import { createIndexer } from "./indexing/indexer.ts";
@@ -9,7 +9,10 @@ import { sessionsToFind, sourcesOf } from "./indexing/sources.ts";
 import { searchRoutes } from "./routes.ts";
 import { searchMigrations } from "./schema.ts";
 
-/** `features`: all others. It goes after them in the list: it watches over tables of theirs. */
+/**
+ * Creates the feature. `features`: all others.
+ * Search comes after them in the list, because its triggers watch their tables.
+ */
 export function createSearch(features: readonly Feature[]): Feature {
   const searchables = [sessionsToFind, ...features.flatMap(({ searchable }) => searchable ?? [])];
   const sources = sourcesOf(searchables);

@@ -1,4 +1,4 @@
-/** The only SQL on documents, changes and cursors; finding is in `match-queries.ts`. */
+/** The only SQL on documents, changes and cursors; `match-queries.ts` finds documents. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
 import { ENTRY, refsOf } from "./matching/places.ts";
@@ -10,7 +10,7 @@ const takeTurn = prepare<Record<never, never>, { id: number }>((db, _p, dialect)
   const query = db.selectFrom("search_turns").select("id");
   return dialect === "postgres" ? query.forUpdate().skipLocked() : query;
 });
-/** One server indexes at a time, so that no older state of a thing is written after a newer one. */
+/** Takes the right to index. One server indexes at a time, so that no older state overwrites a newer one. */
 export async function isOurTurn(tx: Tx): Promise<boolean> {
   return (await tx.first(takeTurn, {})) !== undefined;
 }
@@ -64,7 +64,7 @@ const selectOfSession = prepare<
     .where("ref", "<", p("upTo"))
     .limit(p("limit")),
 );
-/** Some of what is found of a session's transcript. */
+/** Lists some documents of a session's transcript. */
 export function listEntryDocuments(
   reader: Reader,
   sessionId: string,
@@ -73,7 +73,7 @@ export function listEntryDocuments(
   return reader.all(selectOfSession, { ...refsOf(sessionId), limit });
 }
 
-/** SQLite only: one small step of merging what was written lately. */
+/** Performs one small merge step; SQLite only. */
 export async function mergeIndex(tx: Tx, pages: number): Promise<void> {
   if (tx.dialect !== "sqlite") return;
   const sql = "insert into search_index (search_index, rank) values ('merge', ?)";
@@ -132,7 +132,7 @@ export function dropCursor(tx: Tx, sessionId: string): Promise<number> {
 export interface Progress {
   id: string;
   last_seq: number;
-  /** Null: nothing of it was read. */
+  /** Null: nothing of the log was read. */
   seq: number | null;
 }
 const selectProgress = (reader: Reader, after: string, limit: number) => {
@@ -153,7 +153,7 @@ const selectProgress = (reader: Reader, after: string, limit: number) => {
     .orderBy("some.id")
     .compile();
 };
-/** How far the logs of these many sessions of people after this one, by id, reach and were read. */
+/** Lists the end of each log and its cursor, for the next sessions of people after an id. */
 export function listProgress(reader: Reader, after: string, limit: number): Promise<Progress[]> {
   return reader.query<Progress>(selectProgress(reader, after, limit));
 }

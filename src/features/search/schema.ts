@@ -1,37 +1,37 @@
 /**
- * The tables of the search. A document is a thing as it is found: its words, and marks that say who
- * may find it. SQLite keeps its index in `search_index`, which the triggers here fill; PostgreSQL in
- * a column of the document. So both are written by the same statements.
+ * Tables of search. A document is a thing as the index has it: its words, and marks that say who may
+ * find it. SQLite keeps its index in `search_index`, which the triggers here fill; PostgreSQL in a
+ * column of the document. The same statements thus write both.
  *
- * What changes elsewhere is noticed by triggers on the tables of features. They write one row into
- * `search_changes`, in whatever transaction the change is in, and need nothing from who makes it.
+ * Triggers on the tables of features notice changes. They write one row into `search_changes`, in the
+ * transaction of the change, and need nothing from its author.
  */
 import type { Dialect, Migration } from "#base/store/index.ts";
 import { ddl, type Searchable } from "#engine/index.ts";
 import { ENTRY } from "./matching/places.ts";
 
 export interface DocumentRow {
-  /** In the order in which they were written. */
+  /** Increases in the order of writing. */
   id: number;
   kind: string;
-  /** The id of the thing, or the place of an entry. */
+  /** Id of the thing, or reference to an entry. */
   ref: string;
   at: number;
   /** Words with one space before and after each. */
   title: string;
   body: string;
-  /** Marks of who may find it, and pairs of letters of scripts without spaces. */
+  /** Marks of the readers, and pairs of letters of scripts without spaces. */
   marks: string;
 }
 
-/** Something that may have to be indexed anew. */
+/** A thing that may have to be indexed again. */
 export interface ChangeRow {
   n: number;
   kind: string;
   ref: string;
 }
 
-/** How far a session's log was read. */
+/** Position up to which a session's log was read. */
 export interface CursorRow {
   session_id: string;
   seq: number;
@@ -63,8 +63,8 @@ insert into search_turns (id) values (1)
 `;
 
 /**
- * Words are separated by us, so the plainest tokenizer does. Merging is done in small steps by who
- * indexes, because it may take long and the writer is everybody's. What is deleted leaves no words.
+ * Our code separates the words, so the simplest tokenizer is enough. The indexer merges in small steps,
+ * because a merge may take long and all share the writer. Deleted documents leave no words.
  */
 const SQLITE_INDEX = [
   `create virtual table search_index using fts5(title, body, marks, content = 'search_documents',
@@ -98,8 +98,8 @@ const POSTGRES_INDEX = [
   end $$`,
 ];
 
-/** Entries are only ever added, and read by a cursor; but one may be taken out later. */
-const ENTRY_TAKEN_OUT = {
+/** Entries are only added, and a cursor reads them; but an entry may be redacted later. */
+const ENTRY_REDACTED = {
   sqlite: `create trigger search_entry_taken_out after update of redacted_at on events
     when new.redacted_at is not null begin
     insert into search_changes (kind, ref)
@@ -116,20 +116,20 @@ export function searchMigrations(searchables: readonly Searchable[]): readonly M
       statements: (dialect) => [
         ...ddl(dialect, tables(dialect)),
         ...(dialect === "sqlite" ? SQLITE_INDEX : POSTGRES_INDEX),
-        ENTRY_TAKEN_OUT[dialect],
+        ENTRY_REDACTED[dialect],
       ],
     },
     ...searchables.flatMap((searchable) =>
       Array.from({ length: searchable.version }, (_, at) => ({
         id: `search-${searchable.kind}-${String(at + 1).padStart(4, "0")}`,
-        statements: (dialect: Dialect) => noticing(dialect, searchable),
+        statements: (dialect: Dialect) => changeTriggers(dialect, searchable),
       })),
     ),
   ];
 }
 
-/** From now on what changes is noticed, and what is there already counts as changed. */
-function noticing(dialect: Dialect, { kind, table, columns }: Searchable): string[] {
+/** Creates the triggers that note changes, and marks all existing things as changed. */
+function changeTriggers(dialect: Dialect, { kind, table, columns }: Searchable): string[] {
   const name = (what: string) => `search_${kind}_${what}`;
   const isOther = dialect === "sqlite" ? "is not" : "is distinct from";
   const changed = columns.map((column) => `old.${column} ${isOther} new.${column}`).join(" or ");

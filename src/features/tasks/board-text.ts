@@ -1,6 +1,6 @@
 /**
- * Words for an agent's model about its tasks; pure. Titles are what somebody typed: they stand in
- * quotes, on one line.
+ * Text for an agent's model about its tasks; pure.
+ * Titles are user input: they stand in quotes, on one line.
  */
 import { inQuotes } from "#features/delegation/index.ts";
 import type { BoardEvent, NamedTask, NoticeOf } from "#protocol/notices/notices.ts";

@@ -1,4 +1,4 @@
-/** What others rely on of tasks: their shape, what may be asked of them, and the words they are in. */
+/** Public shapes of tasks: schemas, requests and limits. */
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
 import { isLocalTime } from "#base/zoned-time.ts";
@@ -8,7 +8,7 @@ import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, pageOf } from "#protocol/p
 export const TASK_STATUSES = ["pending", "in_progress", "blocked", "completed", "failed"] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** The most urgent first: a task's place in this list is what is stored. */
+/** Priorities, most urgent first. The index in this list is stored. */
 export const TASK_PRIORITIES = ["urgent", "high", "normal", "low"] as const;
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 
@@ -19,7 +19,7 @@ const MAX_COMMAND_CHARS = 4_000;
 const MAX_LABELS = 20;
 const MAX_LABEL_CHARS = 50;
 const MAX_BLOCKERS = 50;
-/** What shells say of themselves begins here: killed, not found, not to be run. */
+/** Maximum exit code. Higher codes come from the shell itself: killed, not found, not executable. */
 const MAX_EXIT_CODE = 125;
 
 export const taskCheckSchema = z
@@ -52,20 +52,20 @@ export type TaskCheck = z.infer<typeof taskCheckSchema>;
 export const taskSchema = z
   .object({
     id: z.string(),
-    /** The session whose board it is on. */
+    /** The session that owns the board. */
     boardId: z.string(),
-    /** The session that has it. */
+    /** The assigned session. */
     sessionId: z.string().nullable(),
     parentTaskId: z.string().nullable(),
     title: z.string(),
     description: z.string().nullable(),
     status: z.enum(TASK_STATUSES),
     blockedBy: z.array(z.string()),
-    /** Those of them that are not completed. */
+    /** Blockers that are not completed. */
     openBlockers: z.array(z.string()),
-    /** Set when it was blocked by hand; then nothing but a hand unblocks it. */
+    /** Set if the task was blocked by hand; then only an explicit change unblocks it. */
     blockedReason: z.string().nullable(),
-    /** What became of something it depends on. */
+    /** Latest change around the task: a blocker failed or was deleted, or the assignee ended. */
     note: z.string().nullable(),
     result: z.string().nullable(),
     priority: z.enum(TASK_PRIORITIES),
@@ -77,29 +77,29 @@ export const taskSchema = z
     createdBy: z.string(),
     createdAt: isoTime,
     updatedAt: isoTime,
-    /** When it was completed, or failed. */
+    /** Time of completion or failure. */
     settledAt: isoTime.nullable(),
   })
   .meta({ id: "Task" });
 export type Task = z.infer<typeof taskSchema>;
 
-/** Another task, as far as one that has to do with it names it. */
+/** Another task, as a related task names it. */
 export const taskLinkSchema = z
   .object({ id: z.string(), title: z.string(), status: z.enum(TASK_STATUSES) })
   .meta({ id: "TaskLink" });
 export type TaskLink = z.infer<typeof taskLinkSchema>;
 
-/** A task with what a board shows of its neighbours, so that nobody has to ask for each. */
+/** A task with the names of related tasks, so that a board needs no further requests. */
 export const taskCardSchema = taskSchema
   .extend({
-    /** Of the session that has it. */
+    /** Title of the assigned session. */
     sessionTitle: z.string().nullable(),
     parent: taskLinkSchema.nullable(),
-    /** Those of `blockedBy`, by name. */
+    /** Names of the tasks in `blockedBy`. */
     blockers: z.array(taskLinkSchema),
-    /** Tasks that are part of it; not those that are part of these. */
+    /** Direct parts of the task, without their own parts. */
     parts: z.object({ total: z.number().int(), completed: z.number().int() }),
-    /** What its check came to when it was last looked at; null: never. */
+    /** Last result of the check; null: never looked at. */
     lastCheck: z.object({ passed: z.boolean(), at: isoTime }).nullable(),
   })
   .meta({ id: "TaskCard" });
@@ -108,10 +108,10 @@ export type TaskCard = z.infer<typeof taskCardSchema>;
 export const taskCheckRunSchema = z
   .object({
     id: z.string(),
-    /** In whose workspace. */
+    /** The session whose workspace was checked. */
     sessionId: z.string(),
     kind: z.enum(["command", "pull_request"]),
-    /** The command, or the state that was asked for. */
+    /** The command, or the requested state. */
     subject: z.string(),
     passed: z.boolean(),
     exitCode: z.number().int().nullable(),
@@ -127,7 +127,7 @@ export const taskChangeRecordSchema = z
     /** `user:…`, `session:…` or `system`. */
     by: z.string(),
     field: z.string(),
-    /** Of long texts it is only said that they changed. */
+    /** Null for long texts, of which only the change is recorded. */
     from: z.string().nullable(),
     to: z.string().nullable(),
   })
@@ -142,20 +142,20 @@ export const taskDetailSchema = z
   .meta({ id: "TaskDetail" });
 export type TaskDetail = z.infer<typeof taskDetailSchema>;
 
-/** As many parts and dependents are named. */
+/** Maximum of parts and dependents that are named. */
 export const MAX_NAMED = 200;
 export const taskPageSchema = taskDetailSchema
   .extend({
     task: taskCardSchema,
-    /** In the order of the board. */
+    /** Parts, in the order of the board. */
     parts: z.array(taskLinkSchema),
-    /** What waits for it. */
+    /** Tasks that wait for this one. */
     dependents: z.array(taskLinkSchema),
   })
   .meta({ id: "TaskPage" });
 export type TaskPage = z.infer<typeof taskPageSchema>;
 
-/** What no database can hold is nobody's id. */
+/** An id. Text that no database can hold is no id. */
 const id = (max: number) =>
   z
     .string()
@@ -197,8 +197,8 @@ const fields = {
   ),
 };
 
-/** What may be said of a task when it is made, and changed afterwards. */
-const sayable = {
+/** Fields that can be set when a task is created and changed afterwards. */
+const editableFields = {
   description: fields.description.nullish(),
   sessionId: fields.sessionId.nullish(),
   parentTaskId: fields.parentTaskId.nullish(),
@@ -211,16 +211,16 @@ const sayable = {
 };
 
 export const newTaskSchema = z
-  .strictObject({ title: fields.title, ...sayable })
+  .strictObject({ title: fields.title, ...editableFields })
   .meta({ id: "NewTask" });
 export type NewTask = z.infer<typeof newTaskSchema>;
 
 export const taskChangeSchema = z
   .strictObject({
     title: fields.title.optional(),
-    ...sayable,
+    ...editableFields,
     status: z.enum(TASK_STATUSES).optional(),
-    /** With `status: blocked`. Left out: what `result` says. */
+    /** Goes with `status: blocked`. Default: the text of `result`. */
     blockedReason: z
       .string()
       .trim()
@@ -233,7 +233,7 @@ export const taskChangeSchema = z
   .meta({ id: "TaskChange" });
 export type TaskChange = z.infer<typeof taskChangeSchema>;
 
-/** One status, or several with commas between. */
+/** One status, or several separated by commas. */
 const statuses = z
   .string()
   .max(100)
@@ -245,21 +245,21 @@ const ids = z
   .max(MAX_IDS * 100)
   .transform((text) => text.split(","))
   .pipe(z.array(taskId).min(1).max(MAX_IDS));
-/** `none` asks for those that have none. */
+/** Filter of a task list. `none` selects tasks without a value. */
 export const taskListQuery = z.object({
-  /** Only these, with commas between; one that is not there is left out. */
+  /** Only these ids, separated by commas; missing ones are left out. */
   ids: ids.optional(),
   status: statuses.optional(),
   sessionId: sessionId.optional(),
   parentTaskId: taskId.optional(),
   label: label.optional(),
-  /** `settled`: only what is completed or failed, the last first. */
+  /** `settled`: only completed and failed tasks, the last one first. */
   order: z.enum(["board", "settled"]).default("board"),
   cursor: z.string().max(500).optional(),
   limit: z.coerce.number<number>().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
 });
 
-/** Tasks by id, on whatever board. */
+/** Tasks by id, on any board. */
 export const tasksByIdQuery = z.strictObject({ ids });
 
 export const readyQuery = z.object({

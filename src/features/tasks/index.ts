@@ -1,6 +1,6 @@
 /**
  * Tasks: a board for every tree of sessions, shared by the agent at its top, its children and their
- * person. What waits for what, who has what, and what must be shown before something is done.
+ * owner. A board holds dependencies, assignments, and checks that must pass before a task is completed.
  */
 import type { Feature } from "#engine/index.ts";
 import { taskRegister } from "./board/register.ts";

@@ -1,4 +1,4 @@
-/** What the kernel tells that matters to boards: sessions that end or leave, and people who speak. */
+/** Kernel events that concern boards: sessions that end or leave their tree, and people who speak. */
 import type { KernelEvent, Listener, Work } from "#engine/index.ts";
 import { treeTop } from "#engine/sessions/index.ts";
 import { type Doing, openBoard, SYSTEM } from "./board/board.ts";
@@ -15,7 +15,7 @@ export const listen: Listener = async (work, event) => {
   if (event.type === "gate_opened") return blockForPlan(work, event.gate);
   if (event.type === "gate_closed") return unblockAfterPlan(work, event.gate);
   const why = reasonIn(event);
-  if (why !== undefined) await giveBack(work, why.sessionId, why.word);
+  if (why !== undefined) await unassignOpenTasks(work, why.sessionId, why.word);
 };
 
 async function promptAdmitted(
@@ -40,21 +40,21 @@ function reasonIn(event: KernelEvent): Reason | undefined {
   return hasLeft ? { sessionId: event.session.row.id, word: "detached" } : undefined;
 }
 
-/** A session that ends, or leaves its tree, gives back what it had not settled. */
-async function giveBack(work: Work, sessionId: string, why: string): Promise<void> {
+/** Unassigns the open tasks of a session that ends or leaves its tree. */
+async function unassignOpenTasks(work: Work, sessionId: string, why: string): Promise<void> {
   for (const { id, session_id: boardId } of await listOpenOf(work.tx, sessionId)) {
-    // Its own board goes to sleep with it, and stays as it is.
+    // The session's own board ends with it and stays unchanged.
     const board = boardId === sessionId ? undefined : await work.session(boardId);
     if (!board) continue;
     const doing = await openBoard(work, board.row, SYSTEM);
     // Read again under the board's lock.
     const task = await findTask(work.tx, id);
     if (task?.assignee_id === sessionId && !isSettled(task.status))
-      await giveBackOne(doing, task, why);
+      await unassign(doing, task, why);
   }
 }
 
-async function giveBackOne(doing: Doing, task: TaskRow, why: string): Promise<void> {
+async function unassign(doing: Doing, task: TaskRow, why: string): Promise<void> {
   const row: TaskRow = { ...withoutPlanBlock(task), assignee_id: null };
   const openBlockers = (await openBlockersOf(doing, [task.id])).get(task.id) ?? [];
   const { status } = nextStatus({ ...factsOf(row), openBlockers }, {});

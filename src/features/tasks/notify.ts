@@ -1,7 +1,8 @@
 /**
- * Telling agents of their tasks: a notice in the transaction that makes the news, which wakes who
- * sleeps and ends a wait. As long as its prompt waits in the queue, more news join it. Nobody is told
- * of their own doing. When agents have been alone for too long, news wait for a person.
+ * Notifies agents of changes to their tasks. A notice is part of the transaction that causes it; it
+ * wakes a sleeping session and ends a wait. While its prompt is queued, more events join it. No agent
+ * is notified of its own action. When agents have worked unattended for too long, events are held until
+ * a person speaks.
  */
 import type { PromptRow, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import {
@@ -19,18 +20,18 @@ import { findNotice, listHeld, saveNotice } from "./changes/record-queries.ts";
 import type { TaskNoticeRow, TaskRow } from "./schema.ts";
 
 const SENDER = platformSender("tasks", "tasks");
-/** In one notice; the board shows the rest. */
+/** Maximum of events in one notice; the board shows the rest. */
 const MAX_EVENTS = 39;
 const MAX_HELD = 40;
 
-/** An event for one conversation of a session. */
+/** An event for one thread of a session. */
 export interface BoardNews {
   sessionId: string;
   thread: string;
   event: BoardEvent;
 }
 
-/** For the session that has the task, or, when none has, for the agent whose board it is. */
+/** Addresses an event to the assignee or, if there is none, to the agent that owns the board. */
 export function newsForHolder(task: TaskRow, event: BoardEvent): BoardNews {
   return task.assignee_id === null || task.assignee_id === task.session_id
     ? newsForBoard(task, event)
@@ -42,9 +43,9 @@ export function newsForBoard(task: TaskRow, event: BoardEvent): BoardNews {
 }
 
 export interface Cause {
-  /** The session that did it. */
+  /** The session that caused the event. */
   sessionId: string | null;
-  /** A person did it: then it goes out however long agents have been alone. */
+  /** True if a person caused the event: then it is sent however long agents have worked unattended. */
   isPerson: boolean;
 }
 
@@ -53,15 +54,15 @@ export async function sendNews(
   news: readonly BoardNews[],
   cause: Cause,
 ): Promise<void> {
-  const byPlace = new Map<string, BoardNews[]>();
+  const byThread = new Map<string, BoardNews[]>();
   for (const one of news) {
     if (one.sessionId === cause.sessionId) continue;
-    const place = JSON.stringify([one.sessionId, one.thread]);
-    byPlace.set(place, [...(byPlace.get(place) ?? []), one]);
+    const threadKey = JSON.stringify([one.sessionId, one.thread]);
+    byThread.set(threadKey, [...(byThread.get(threadKey) ?? []), one]);
   }
-  // In the order of their ids, as sessions are locked.
-  for (const place of [...byPlace.keys()].sort()) {
-    const some = byPlace.get(place) as [BoardNews, ...BoardNews[]];
+  // Sorted by id, the order in which sessions are locked.
+  for (const threadKey of [...byThread.keys()].sort()) {
+    const some = byThread.get(threadKey) as [BoardNews, ...BoardNews[]];
     const session = await work.session(some[0].sessionId);
     const events = distinct(some.map(({ event }) => event));
     if (session) await deliver(work, session, some[0].thread, events, cause);
@@ -72,7 +73,7 @@ function distinct(events: readonly BoardEvent[]): BoardEvent[] {
   return [...new Map(events.map((event) => [JSON.stringify(event), event])).values()];
 }
 
-/** A person has said something in the tree: news that were held go out when the command is done. */
+/** Sends held events at the end of the command, because a person has spoken in the tree. */
 export async function releaseNews(work: Work, boardId: string): Promise<void> {
   for (const { session_id: sessionId, thread } of await listHeld(work.tx, boardId)) {
     const session = await work.session(sessionId);
@@ -96,8 +97,8 @@ async function deliver(
   events: readonly BoardEvent[],
   { isPerson }: Cause,
 ): Promise<void> {
-  // Who is away finds it on the board when it is back.
-  if (!isThere(session.row)) return;
+  // A session that is away finds the change on the board when it is back.
+  if (!isReachable(session.row)) return;
   const { id: session_id } = session.row;
   const board_id = treeTop(session.row);
   const known = await findNotice(work.tx, session_id, thread);
@@ -124,12 +125,12 @@ async function deliver(
   await deliverNotice(work, session, source);
 }
 
-/** Null for a prompt of an earlier version, which nothing can join. */
+/** Returns the notice of a prompt; null for a prompt of an earlier version, which no event can join. */
 function boardNoticeOf({ notice }: PromptRow): NoticeOf<"board"> | null {
   return notice === null ? null : (JSON.parse(notice) as NoticeOf<"board">);
 }
 
-/** Earlier versions held sentences. */
+/** Reads held events. Earlier versions held sentences. */
 function heldIn({ held }: TaskNoticeRow): BoardEvent[] {
   const events = JSON.parse(held ?? "[]") as (BoardEvent | string)[];
   return events.map((event) =>
@@ -137,6 +138,6 @@ function heldIn({ held }: TaskNoticeRow): BoardEvent[] {
   );
 }
 
-function isThere({ lifecycle }: SessionRow): boolean {
+function isReachable({ lifecycle }: SessionRow): boolean {
   return lifecycle === "active" || lifecycle === "hibernated";
 }

@@ -1,10 +1,10 @@
-/** The only SQL on tasks and what they depend on. */
+/** The only SQL on tasks and their dependencies. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { TaskLink, TaskStatus } from "./contract.ts";
 import type { DependencyRow, TaskRow, TaskTables } from "./schema.ts";
 
 const prepare = statements<TaskTables>();
-/** Both databases bound the parameters of one statement. */
+/** Chunk size: both databases limit the parameters of one statement. */
 const IDS_AT_ONCE = 500;
 
 function inPieces<T>(ids: readonly string[], act: (piece: readonly string[]) => Promise<T[]>) {
@@ -112,20 +112,19 @@ export async function lastPosition(reader: Reader, boardId: string): Promise<num
 export interface TaskFilter {
   boardId: string;
   statuses?: readonly TaskStatus[] | undefined;
-  /** `none`: those that nobody has. */
+  /** `none`: unassigned tasks. */
   assigneeId?: string | undefined;
-  /** `none`: those that are part of no other. */
+  /** `none`: tasks that are part of no other. */
   parentId?: string | undefined;
   label?: string | undefined;
-  /** Only these. */
   ids?: readonly string[] | undefined;
-  /** `settled`: only what is, the last first. */
+  /** `settled`: only settled tasks, the last one first. */
   order?: "board" | "settled" | undefined;
   after?: { at: number; id: string } | undefined;
   limit: number;
 }
 
-/** In the order of the board, if nothing else is said. */
+/** Lists tasks, by default in the order of the board. */
 export function listTasks(reader: Reader, filter: TaskFilter): Promise<TaskRow[]> {
   const { boardId, statuses, assigneeId, parentId, label, ids, order, after, limit } = filter;
   let query = builder<TaskTables>(reader.dialect)
@@ -184,7 +183,7 @@ const selectReady = prepare<{ boardId: string; limit: number }, TaskRow>((db, p)
     .orderBy("id")
     .limit(p("limit")),
 );
-/** What anybody could begin now: what is pending has nothing left to wait for. */
+/** Lists the tasks that anybody could begin now: a pending task has no open blockers. */
 export function listReady(reader: Reader, boardId: string, limit: number): Promise<TaskRow[]> {
   return reader.all(selectReady, { boardId, limit });
 }
@@ -198,7 +197,7 @@ const selectOpenOf = prepare<{ assigneeId: string }, TaskRow>((db, p) =>
     .orderBy("position")
     .orderBy("id"),
 );
-/** What a session has and has not settled, on whatever board. */
+/** Lists the open tasks of a session, on any board. */
 export function listOpenOf(reader: Reader, assigneeId: string): Promise<TaskRow[]> {
   return reader.all(selectOpenOf, { assigneeId });
 }
@@ -227,7 +226,7 @@ export interface Edge {
   blocked_by: string;
   status: TaskStatus;
 }
-/** What these tasks depend on, and how that stands. */
+/** Lists the blockers of these tasks, with their status. */
 export function listBlockers(reader: Reader, taskIds: readonly string[]): Promise<Edge[]> {
   return inPieces(taskIds, (piece) =>
     reader.query<Edge>(
@@ -255,7 +254,7 @@ export function listTasksById(reader: Reader, ids: readonly string[]): Promise<T
   );
 }
 
-/** What these are called and how they stand. */
+/** Lists titles and status of these tasks. */
 export function listLinks(reader: Reader, ids: readonly string[]): Promise<TaskLink[]> {
   return inPieces(ids, (piece) =>
     reader.query<TaskLink>(
@@ -268,7 +267,7 @@ export function listLinks(reader: Reader, ids: readonly string[]): Promise<TaskL
   );
 }
 
-/** How many tasks are part of each of these, and how many of them are completed. */
+/** Counts the parts of each of these tasks, and the completed ones among them. */
 export async function countParts(reader: Reader, ids: readonly string[]) {
   const rows = await inPieces(ids, (piece) =>
     reader.query<{ parent_id: string; status: TaskStatus; count: number }>(
@@ -290,7 +289,7 @@ export async function countParts(reader: Reader, ids: readonly string[]) {
   return parts;
 }
 
-/** The tasks that depend on any of these. */
+/** Lists the tasks that depend on any of these. */
 export async function listDependents(reader: Reader, ids: readonly string[]): Promise<TaskRow[]> {
   const found = await inPieces(ids, (piece) =>
     reader.query<{ task_id: string }>(

@@ -1,4 +1,4 @@
-/** Boards over HTTP, for people: any session of a tree leads to the one board that the tree has. */
+/** Boards over HTTP, for people. Any session of a tree leads to the tree's board. */
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import {
@@ -44,7 +44,7 @@ async function writable(work: Work, principal: Principal, { id }: Params): Promi
   return openBoard(work, session, personActor(principalKey(principal)));
 }
 
-/** A person's orchestrator comes to be with the first task for it. */
+/** Creates a person's orchestrator with the first task for it. */
 async function makeMissing(
   work: Work,
   principal: Principal,
@@ -102,7 +102,7 @@ const readRoute = serve(tasksApi.get, async ({ engine, principal, params }) => {
 });
 
 const updateRoute = serve(tasksApi.update, async ({ engine, principal, params, body }) => {
-  const answer = await command(engine, async (work) => {
+  const result = await command(engine, async (work) => {
     const doing = await writable(work, principal, params);
     const before = await requireTask(work.tx, doing.board.row.id, params.taskId);
     const updated = await updateTask(doing, before, body);
@@ -112,9 +112,9 @@ const updateRoute = serve(tasksApi.update, async ({ engine, principal, params, b
       unblocked: await viewTasks(work.tx, updated.unblocked, work.now),
     };
   });
-  // After the commit: what was found of the check stays.
-  if ("refused" in answer) throw answer.refused;
-  return answer;
+  // Thrown after the commit, so that the result of the check is kept.
+  if ("refused" in result) throw result.refused;
+  return result;
 });
 
 const deleteRoute = serve(tasksApi.delete, async ({ engine, principal, params }) => {
@@ -125,7 +125,7 @@ const deleteRoute = serve(tasksApi.delete, async ({ engine, principal, params })
   });
 });
 
-/** Whoever names a task somewhere else, such as a message, names no board. */
+/** Reads tasks by id, for places that name a task without its board, such as a message. */
 const byIdRoute = serve(tasksApi.byId, async ({ engine, principal, query }) => {
   requireMay(principal, "task.read");
   return engine.store.read(async (reader) => {
@@ -134,7 +134,7 @@ const byIdRoute = serve(tasksApi.byId, async ({ engine, principal, query }) => {
   });
 });
 
-/** What is fixed in a path goes before what is not. */
+/** Fixed path segments come before parameters. */
 export const taskRoutes: readonly Route[] = [
   byIdRoute,
   listRoute,

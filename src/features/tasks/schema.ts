@@ -1,6 +1,6 @@
 /**
- * The tables of task boards. `session_id` is always the session whose board it is, so that a board
- * goes with its session; who has a task is its assignee.
+ * Tables of task boards. `session_id` is always the session that owns the board, so that a board is
+ * removed with its session; `assignee_id` is the session that has the task.
  */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
@@ -10,31 +10,31 @@ export interface TaskRow {
   id: string;
   org_id: string;
   session_id: string;
-  /** The conversation of the board's session that hears of it. */
+  /** Thread of the board's session that gets the notices. */
   thread: string;
   assignee_id: string | null;
   parent_id: string | null;
   title: string;
   description: string | null;
   status: TaskStatus;
-  /** Set: it was blocked by hand, by `blocked_by_hand`. */
+  /** Set if the task was blocked by hand, by `blocked_by_hand`. */
   blocked_reason: string | null;
   blocked_by_hand: string | null;
   note: string | null;
   result: string | null;
   /** 0 is the most urgent. */
   priority: number;
-  /** One a line, with a line break before and after each. */
+  /** One label per line, with a line break before and after each. */
   labels: string;
   due_at: number | null;
-  /** What is due comes first; what never is, last. */
+  /** Sort key: the due time, or a maximum for tasks without one. */
   due_key: number;
   overdue_told_at: number | null;
   position: number;
   check_spec: string | null;
-  /** Who set the check. */
+  /** Author of the check. */
   check_by: string | null;
-  /** How many changes were recorded. */
+  /** Number of recorded changes. */
   changes: number;
   created_by: string;
   created_at: number;
@@ -48,14 +48,14 @@ export interface DependencyRow {
   session_id: string;
 }
 
-/** What was found when a task's check was looked at. */
+/** Result of a look at a task's check. */
 export interface TaskCheckRow {
   id: string;
   org_id: string;
   session_id: string;
   task_id: string;
   checked_session_id: string;
-  /** The place of the result in that session's log. */
+  /** Seq of the result in that session's log. */
   seq: number;
   kind: "command" | "pull_request";
   subject: string;
@@ -76,14 +76,14 @@ export interface TaskChangeRow {
   became: string | null;
 }
 
-/** The prompt that tells a thread of its tasks, for as long as it waits, and what is held back. */
+/** The queued prompt that notifies a thread of its tasks, and the events that are held back. */
 export interface TaskNoticeRow {
-  /** The session that is told. */
+  /** The session that is notified. */
   session_id: string;
   thread: string;
   board_id: string;
   prompt_id: string | null;
-  /** Events that go out when a person says something, as JSON; null: none. */
+  /** Events that are sent when a person speaks, as JSON; null: none. */
   held: string | null;
 }
 
@@ -134,7 +134,7 @@ create table task_notices (
 create index task_notices_held on task_notices (board_id) where held is not null;
 `;
 
-/** What was done last, on a board with much that is done. */
+/** Index of the tasks that settled last, for boards with many settled tasks. */
 const settled = `
 create index tasks_settled on tasks (session_id, status, settled_at, id) where settled_at is not null;
 `;

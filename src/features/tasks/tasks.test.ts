@@ -1,4 +1,4 @@
-/** Boards on the real kernel: agents by their tools, people by the routes, on both databases. */
+/** Boards on the real kernel and both databases: agents use their tools, people use the routes. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { SessionRow } from "#engine/index.ts";
 import { runDueTimers } from "#engine/timers/index.ts";
@@ -166,9 +166,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await now(waits)).toMatchObject({ status: "blocked", openBlockers: [b.id] });
       expect(await now(held)).toMatchObject({ status: "blocked", openBlockers: [] });
       expect((await put(b, { status: "completed" })).unblocked).toMatchObject([{ id: waits.id }]);
-      // Nobody has it, so the agent whose board it is hears of it, in one prompt.
-      const told = await at.turnOf(board);
-      expect(told.assignment.content).toMatch(/"waits" \(.*Nobody has it/);
+      // Nobody has the task, so the agent that owns the board is notified, in one prompt.
+      const noticeTurn = await at.turnOf(board);
+      expect(noticeTurn.assignment.content).toMatch(/"waits" \(.*Nobody has it/);
       await put(a, { status: "pending" });
       expect(await now(waits)).toMatchObject({ status: "blocked", openBlockers: [a.id] });
       await put(held, { blockedBy: [] });
@@ -249,15 +249,15 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const check = { kind: "command", command: "true" };
       const task = await create(alone, "fix", { sessionId: alone, check });
       await bash(turn, "true");
-      const said = await turn.tool("task_update", { taskId: task.id, status: "completed" });
-      expect(said.error).toMatch(/^check_not_passed/);
+      const refusedCall = await turn.tool("task_update", { taskId: task.id, status: "completed" });
+      expect(refusedCall.error).toMatch(/^check_not_passed/);
       const merged = { kind: "pull_request", state: "merged" };
       await expect(create(lead, "x", { check: merged })).rejects.toMatchObject({
         code: "check_not_verifiable",
       });
       const open = await create(lead, "y", { check: { kind: "pull_request", state: "open" } });
       await expect(put(open, { status: "completed" })).rejects.toThrow(/give it to a session/);
-      // A person stands above a check, and it is written down.
+      // A person may override a check, and the override is recorded.
       expect((await put(open, { status: "completed", check: null })).task.status).toBe("completed");
       expect((await show(open)).changes.map(({ field }) => field)).toContain("check");
     });
@@ -395,7 +395,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         parent: link(whole, "pending"),
         lastCheck: { passed: false },
       });
-      // Of another check nothing is known.
+      // No result is known of another check.
       await put(page, { check: { ...check, command: "npm run lint" } });
       expect((await cards(`?ids=${page.id}`)).items[0]?.lastCheck).toBeNull();
 
@@ -447,10 +447,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         runDueTimers(engine(), { task_due: taskIsDue }, engine().clock.now() + 60_000);
       await at.settle(boss, { outcome: "completed" });
       await run();
-      const told = await at.turnOf(lead);
-      expect(told.assignment.content).toContain("was due 01.02.2020, 10:00 (Europe/Berlin)");
+      const noticeTurn = await at.turnOf(lead);
+      expect(noticeTurn.assignment.content).toContain("was due 01.02.2020, 10:00 (Europe/Berlin)");
       await put(late, { status: "completed" });
-      await at.settle(told, { outcome: "completed" });
+      await at.settle(noticeTurn, { outcome: "completed" });
       await engine().store.transaction((tx) =>
         tx.execute({ sql: "delete from users", parameters: [] }),
       );
@@ -477,15 +477,15 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         runDueTimers(engine(), { task_due: taskIsDue }, engine().clock.now() + 60_000);
       await run();
       await run();
-      const told = await at.turnOf(board);
-      expect(told.assignment.content).toMatch(/"late".*was due .*is pending/);
+      const noticeTurn = await at.turnOf(board);
+      expect(noticeTurn.assignment.content).toMatch(/"late".*was due .*is pending/);
       expect(await at.arrived()).toEqual([]);
       expect(await now(task)).toMatchObject({ isOverdue: true });
       await put(task, { dueAt: null });
       await put(task, { dueAt: due });
       await put(task, { status: "completed" });
       await run();
-      await at.settle(told, { outcome: "completed" });
+      await at.settle(noticeTurn, { outcome: "completed" });
       expect(await at.arrived()).toEqual([]);
     });
 
@@ -501,9 +501,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await create(board, "after c", { blockedBy: [c.id] });
       await use(boss, "task_update", { taskId: c.id, status: "completed" });
       await at.settle(boss, { outcome: "completed" });
-      const told = await at.turnOf(board);
-      expect(told.assignment.content.split("\n")).toHaveLength(3);
-      expect(told.assignment.content).not.toContain("after c");
+      const noticeTurn = await at.turnOf(board);
+      expect(noticeTurn.assignment.content.split("\n")).toHaveLength(3);
+      expect(noticeTurn.assignment.content).not.toContain("after c");
       const row = (await at.row(board)) as SessionRow;
       const register = await engine().store.read((reader) => taskRegister(reader, row));
       expect(register).toMatch(/^\[Open tasks on your board now\]\n- "after a" \(tsk_/);

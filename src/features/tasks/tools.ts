@@ -1,4 +1,4 @@
-/** The board for agents. Who calls is known by the run; which board it is follows from that alone. */
+/** Tools of the board for agents. The run identifies the caller, and the caller determines the board. */
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import type { SessionWriter } from "#engine/index.ts";
@@ -20,7 +20,7 @@ const LIST_LIMIT = 50;
 const SHORT_CHARS = 400;
 const CHANGES_SHOWN = 20;
 
-/** What a model needs, without what is empty, and long texts only as they begin. */
+/** Shows a model the fields that are set, and only the beginning of long texts. */
 function brief(task: Task, isWhole = false): Record<string, unknown> {
   const { boardId: _board, position: _position, createdAt: _created, ...rest } = task;
   const entries = Object.entries(rest).filter(
@@ -148,14 +148,14 @@ const taskUpdate = defineTool({
     }
     const doing = await openBoard(work, session.row, agentActor(session, run.thread));
     const before = await requireTask(work.tx, doing.board.row.id, taskId);
-    const answer = await updateTask(doing, before, change);
-    // Not thrown: what was found of the check stays.
-    if ("refused" in answer) {
-      const { code, message } = answer.refused;
+    const result = await updateTask(doing, before, change);
+    // Returned, not thrown, so that the result of the check is kept.
+    if ("refused" in result) {
+      const { code, message } = result.refused;
       return { output: null, error: `${code}: ${message}` };
     }
-    const task = await viewTask(work.tx, answer.task, work.now);
-    const unblocked = await viewTasks(work.tx, answer.unblocked, work.now);
+    const task = await viewTask(work.tx, result.task, work.now);
+    const unblocked = await viewTasks(work.tx, result.unblocked, work.now);
     return done({
       task: brief(task),
       ...(unblocked.length === 0 ? {} : { unblocked: unblocked.map((one) => brief(one)) }),

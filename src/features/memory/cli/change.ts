@@ -102,21 +102,21 @@ async function add(
   { category, title, pin: pinned, repo }: AddOptions,
 ): Promise<Ending> {
   const content = text ?? (await readText(invocation.host));
-  const said = { content, category, title, pinned };
+  const fields = { content, category, title, pinned };
   const api = invocation.api();
-  const answer =
+  const response =
     repo === undefined
-      ? await api.memory.create({ body: said })
-      : await api.memory.createSession({ body: { ...said, repo } });
-  const { memory, replaced, pruned } = answer;
-  invocation.print(answer, [
+      ? await api.memory.create({ body: fields })
+      : await api.memory.createSession({ body: { ...fields, repo } });
+  const { memory, replaced, pruned } = response;
+  invocation.print(response, [
     ...(replaced ? await replacedLines(api, memory.id) : [`${memory.id} is remembered.`]),
     ...pruned.map((gone) => `To make room ${gone.id} went: ${shownMemory(gone)}`),
   ]);
   return DONE;
 }
 
-/** What was replaced was found by words, so its person sees what it was. */
+/** Shows the replaced text: the memory was found by its words, so the owner should see which one it was. */
 async function replacedLines(api: Api, id: string): Promise<string[]> {
   const { history } = await api.again.memory.get({ id });
   const [before] = history;
@@ -150,8 +150,8 @@ async function change(
   body: MemoryChange,
   done: string,
 ): Promise<Ending> {
-  const answer = await invocation.api().memory.update({ id, body });
-  invocation.print(answer, [`${id} ${done}: ${shownMemory(answer.memory)}`]);
+  const response = await invocation.api().memory.update({ id, body });
+  invocation.print(response, [`${id} ${done}: ${shownMemory(response.memory)}`]);
   return DONE;
 }
 
@@ -171,12 +171,12 @@ async function prune(
   { below, unusedDays, category, dryRun = false }: PruneOptions,
 ): Promise<Ending> {
   const body = { below, unusedDays, category, dryRun };
-  const answer = await invocation.api().memory.prune({ body });
-  const { pruned, more } = answer;
+  const response = await invocation.api().memory.prune({ body });
+  const { pruned, more } = response;
   const lines = pruned.map((memory) => `${memory.id} ${memory.category}  ${shownMemory(memory)}`);
   const count = pruned.length === 1 ? "1 memory" : `${pruned.length} memories`;
   const end = dryRun ? `${count} would go.` : `${count} went.`;
-  invocation.print(answer, [...lines, more ? `${end} There is more: run it again.` : end]);
+  invocation.print(response, [...lines, more ? `${end} There is more: run it again.` : end]);
   return DONE;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A folder that memories are written to again and again, such as one kept in git. A list in it says
- * which files are ours and what we wrote; nothing else there is ever changed or removed, and neither
- * is a file of ours that somebody has changed since.
+ * A folder that memories are exported to repeatedly, such as one kept in git. A list in it records our
+ * files and their hashes; no other file is ever changed or removed, and neither is a file of ours that
+ * somebody has changed since.
  */
 import { createHash } from "node:crypto";
 import { lstat, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { Refusal } from "#base/refusal.ts";
 import { MEMORY_PATH, type MemoryFile } from "#features/memory/contract.ts";
 import { isRecord } from "#surfaces/cli/client/server-refusal.ts";
 
-/** Hidden, so that an import passes it by. */
+/** Hidden, so that an import skips it. */
 const LIST = ".muster-memory.json";
 const NAMED = 5;
 
@@ -21,7 +21,7 @@ export async function refreshFolder(
 ): Promise<{ removed: string[] }> {
   await mkdir(folder, { recursive: true });
   const ours = await readList(folder);
-  // Hidden files, such as those of git, say nothing about what a folder is for.
+  // Hidden files, such as those of git, say nothing about the purpose of a folder.
   if (!ours && (await readdir(folder)).some((name) => !name.startsWith(".")))
     throw new Refusal(
       "conflict",
@@ -42,7 +42,10 @@ export async function refreshFolder(
   return { removed };
 }
 
-/** By path, the hash of what was written. A path that we would not write is not ours, whoever says so. */
+/**
+ * Reads the hash of each written file by path.
+ * A path that we would not write is not ours, whatever the list says.
+ */
 async function readList(folder: string): Promise<Map<string, string> | undefined> {
   const at = join(folder, LIST);
   const text = await textAt(at);
@@ -62,7 +65,7 @@ async function readList(folder: string): Promise<Map<string, string> | undefined
   return new Map(known);
 }
 
-interface Wish {
+interface ReplaceOptions {
   isForced: boolean;
   wanted: ReadonlyMap<string, string>;
 }
@@ -71,7 +74,7 @@ async function mayReplace(
   folder: string,
   path: string,
   written: string | undefined,
-  { isForced, wanted }: Wish,
+  { isForced, wanted }: ReplaceOptions,
 ): Promise<boolean> {
   const at = join(folder, ...path.split("/"));
   // A link would lead out of the folder.
@@ -91,7 +94,7 @@ async function isThere(path: string): Promise<boolean> {
   return (await lstat(path).catch(nothingIfMissing)) !== undefined;
 }
 
-/** Undefined: there is no plain file. */
+/** Reads a file; undefined if there is no plain file. */
 async function textAt(path: string): Promise<string | undefined> {
   const seen = await lstat(path).catch(nothingIfMissing);
   return seen?.isFile() ? await readFile(path, "utf8") : undefined;
@@ -101,7 +104,7 @@ function nothingIfMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== "ENOENT") throw error;
 }
 
-/** Whole or not at all. */
+/** Writes a file atomically. */
 async function put(path: string, content: string): Promise<void> {
   if ((await textAt(path)) === content) return;
   await mkdir(dirname(path), { recursive: true });

@@ -18,7 +18,7 @@ import { REPO_OPTION, type RepoOption } from "./shelf.ts";
 
 const MAX_DEPTH = 5;
 const MAX_FILES = 5_000;
-/** A letter takes up to four. */
+/** A character takes up to four bytes. */
 const MAX_FILE_BYTES = 4 * MAX_FILE_CHARS;
 
 export function addMemoryFolderCommands(group: Command, host: CliHost): void {
@@ -54,7 +54,7 @@ async function exportTo(
 ): Promise<Ending> {
   const folder = resolve(to);
   const { files } = await invocation.api().memory.export({ query: { repo } });
-  // Names come from a server and become paths here, so they are judged here too.
+  // Names come from a server and become paths here, so they are checked here too.
   if (!files.every(({ path }) => MEMORY_PATH.test(path)))
     throw new Refusal(
       "unsupported",
@@ -100,7 +100,7 @@ async function importFrom(
   return DONE;
 }
 
-/** Links and hidden files are not followed: what is sent away is what one sees in the folder. */
+/** Reads a folder. Links and hidden files are skipped: only files that are visible in the folder are sent. */
 async function readFolder(folder: string, prefix: string, depth: number): Promise<MemoryFile[]> {
   if (depth > MAX_DEPTH) throw invalid(folder, "has too many folders in it");
   const files: MemoryFile[] = [];

@@ -1,20 +1,20 @@
-/** BM25, and how alike two texts are. Pure: the databases only say which term stands where. */
+/** BM25 scores and the similarity of two texts. Pure: the databases only return postings. */
 
 /** A term in a memory. */
 export interface Posting {
   term: string;
   memory_id: string;
-  /** How often it stands there. */
+  /** Occurrences of the term in the memory. */
   count: number;
-  /** How many terms the memory has. */
+  /** Number of terms in the memory. */
   length: number;
 }
 
 export interface Corpus {
   memories: number;
-  /** Of all of them together. */
+  /** Sum of the lengths of all memories. */
   length: number;
-  /** In how many each term stands. */
+  /** Number of memories per term. */
   frequency: ReadonlyMap<string, number>;
 }
 
@@ -23,7 +23,7 @@ export interface Hit {
   score: number;
 }
 
-/** The usual values: how soon repeating a term stops to count, and how much length counts. */
+/** Usual constants of BM25: the saturation of repeated terms, and the weight of length. */
 const K1 = 1.2;
 const B = 0.75;
 
@@ -37,7 +37,7 @@ export class Scores {
     this.#average = corpus.length / Math.max(1, corpus.memories) || 1;
   }
 
-  /** Terms must come in the same order each time: sums of fractions depend on it. */
+  /** Adds a term's postings. The order of terms must be fixed: sums of fractions depend on it. */
   add(term: string, postings: Iterable<Posting>): void {
     const rarity = this.#rarity(term);
     for (const { memory_id, count, length } of postings) {
@@ -47,7 +47,7 @@ export class Scores {
     }
   }
 
-  /** Best first; of two that are equal the newer, which is the one with the greater id. */
+  /** Returns hits, best first; of equal scores the newer memory first, which has the greater id. */
   hits(): Hit[] {
     return [...this.#scores].map(([id, score]) => ({ id, score })).sort(byScore);
   }
@@ -64,7 +64,7 @@ export function byScore(one: Hit, other: Hit): number {
   return one.id < other.id ? 1 : one.id > other.id ? -1 : 0;
 }
 
-/** What two sets have in common, of all that is in either. */
+/** Jaccard similarity of two sets, from their sizes and the size of their intersection. */
 export function jaccard(shared: number, one: number, other: number): number {
   const all = one + other - shared;
   return all === 0 ? 0 : shared / all;

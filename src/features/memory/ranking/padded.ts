@@ -1,6 +1,6 @@
 /**
- * Lists in statements, brought to few lengths by repeating the last: the text of every statement is
- * kept, and there would be one for each length. Pure.
+ * Pads a list for a statement to one of few lengths by repeating its last item: the text of every
+ * statement is cached, and there would be one for each length. Pure.
  */
 export function padded<T>(list: readonly T[]): T[] {
   const last = list.at(-1);

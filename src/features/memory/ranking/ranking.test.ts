@@ -1,4 +1,4 @@
-/** The same memories, in the same order, on both databases; and what goes when there are too many. */
+/** Order of memories, equal on both databases, and pruning when there are too many. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { command } from "#engine/index.ts";
 import { owner, startWorld, type World } from "#features/testing/index.ts";
@@ -24,7 +24,7 @@ const WORDS =
     " ",
   );
 
-/** The same numbers each time. */
+/** Seeded random numbers. */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -44,7 +44,7 @@ const key = (repo: string): ShelfKey => ({
   repo,
 });
 
-/** As it is written, but with an id that is the same everywhere. */
+/** Writes memories like the product does, but with ids that are the same everywhere. */
 async function fill(world: World, repo: string, contents: readonly string[]): Promise<void> {
   await command(world.kernel.engine, async (work) => {
     const shelf = await lockOrMakeShelf(work.tx, key(repo), `shf_${repo}`);
@@ -78,9 +78,9 @@ async function fill(world: World, repo: string, contents: readonly string[]): Pr
   });
 }
 
-async function asked(world: World): Promise<unknown[]> {
+async function runSearches(world: World): Promise<unknown[]> {
   const roll = dice(7);
-  const answers: unknown[] = [];
+  const results: unknown[] = [];
   await world.kernel.engine.store.read(async (reader) => {
     const small = await findShelf(reader, key("small"));
     const large = await findShelf(reader, key("large"));
@@ -89,10 +89,10 @@ async function asked(world: World): Promise<unknown[]> {
       const shelves = [small, large].filter((shelf) => shelf !== undefined).slice(0, 1 + (n % 2));
       const filter = n % 5 === 0 ? { category: "even" } : {};
       const found = await searchMemories(reader, shelves, terms, { limit: 20, ...filter });
-      answers.push(found.map(({ row, score }) => [row.id, score]));
+      results.push(found.map(({ row, score }) => [row.id, score]));
     }
   });
-  return answers;
+  return results;
 }
 
 describe("ranking", () => {
@@ -108,7 +108,7 @@ describe("ranking", () => {
     for (const world of [sqlite, postgres]) {
       const roll = dice(42);
       const small = Array.from({ length: 150 }, () => sentence(roll));
-      // Many that are equal, and terms that stand in more of them than are read.
+      // Many equal memories, and terms with more postings than are read.
       const large = Array.from({ length: 4_400 }, (_, n) =>
         n % 2 === 0 ? "deploy" : `deploy ${sentence(roll)}`,
       );
@@ -147,13 +147,13 @@ describe("ranking", () => {
   });
 
   it("says the same twice", async () => {
-    expect(await asked(sqlite)).toEqual(await asked(sqlite));
+    expect(await runSearches(sqlite)).toEqual(await runSearches(sqlite));
   });
 
   it.skipIf(!postgresUrl)("says the same on both databases, scores included", async () => {
-    const answers = await asked(sqlite);
-    expect(answers.flat().length).toBeGreaterThan(500);
-    expect(await asked(postgres as World)).toEqual(answers);
+    const results = await runSearches(sqlite);
+    expect(results.flat().length).toBeGreaterThan(500);
+    expect(await runSearches(postgres as World)).toEqual(results);
   });
 });
 

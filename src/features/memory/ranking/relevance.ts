@@ -1,18 +1,18 @@
 /**
- * How much a memory still counts. It fades by the same share each day, so what has to be kept is one
- * instant: when it will have faded. Nothing needs to be touched as days go by, of two memories the
- * one that fades first is the less relevant at any time, and the database can sort by it. Pure.
+ * Relevance of memories. It fades by the same share each day, so one stored instant is enough: the time
+ * when the memory will have faded. No row changes as days pass; of two memories the one that fades
+ * first is always the less relevant; and the database can sort by that instant. Pure.
  */
 
 export const FIRST_RELEVANCE = 1;
 export const MAX_RELEVANCE = 2;
-/** Below this it is pruned. */
+/** Memories below this relevance are pruned. */
 export const MIN_RELEVANCE = 0.1;
 const BOOST = 0.1;
 const KEPT_A_DAY = 0.99;
 const DAY_MS = 86_400_000;
 
-/** When a relevance of now will have become the least that is kept. */
+/** Returns the time when a present relevance will have fallen to the minimum. */
 export function fadesAt(relevance: number, now: number): number {
   const capped = Math.min(MAX_RELEVANCE, Math.max(0.001, relevance));
   const days = Math.log(capped / MIN_RELEVANCE) / -Math.log(KEPT_A_DAY);
@@ -24,17 +24,17 @@ export function relevanceAt(fades: number, now: number): number {
   return Math.min(MAX_RELEVANCE, MIN_RELEVANCE * KEPT_A_DAY ** -days);
 }
 
-/** It was read. */
+/** Raises the relevance of a memory that was read. */
 export function boosted(fades: number, now: number): number {
   return fadesAt(relevanceAt(fades, now) + BOOST, now);
 }
 
-/** Somebody has written it, or cares for it: it counts at least as much as a new one. */
+/** Raises the relevance of a memory that somebody wrote or edited to at least that of a new one. */
 export function renewed(fades: number, now: number): number {
   return Math.max(fades, fadesAt(FIRST_RELEVANCE, now));
 }
 
-/** For people and models: no more digits than mean something. */
+/** Rounds the relevance for people and models to meaningful digits. */
 export function shownRelevance(fades: number, now: number): number {
   return Math.round(relevanceAt(fades, now) * 1000) / 1000;
 }

@@ -1,7 +1,6 @@
 /**
- * Finding memories by plain words. The database says which terms stand where; what that is worth is
- * counted here, so the same memories come in the same order on both databases. A question is words
- * and nothing else, so none can be written wrongly.
+ * Finds memories by plain words. The database returns the postings; the scores are computed here, so
+ * both databases give the same order. A query is only words, so there is no invalid query.
  */
 import type { Reader } from "#base/store/index.ts";
 import type { Work } from "#engine/index.ts";
@@ -12,11 +11,14 @@ import { boosted } from "./relevance.ts";
 import { countTerms, listPostings } from "./term-queries.ts";
 import { termsOf } from "./tokenize.ts";
 
-/** What is read for one question, rarest terms first; the rest is looked up for the best alone. */
+/**
+ * Maximum of postings to read for one query, rarest terms first.
+ * The other terms are looked up for the best hits only.
+ */
 const MAX_POSTINGS = 2_000;
 const MIN_OF_SHELF = 20;
 const MAX_CANDIDATES = 200;
-/** Of a question. */
+/** Maximum of terms in a query. */
 const MAX_TERMS = 64;
 
 export interface Ranked {
@@ -24,7 +26,7 @@ export interface Ranked {
   score: number;
 }
 
-/** `after`: goes on behind this one. */
+/** Searches memories, best first. `after`: the last hit of the preceding page. */
 export async function searchMemories(
   reader: Reader,
   shelves: readonly ShelfRow[],
@@ -75,7 +77,10 @@ async function rank(
   return scores.hits().filter(({ id }) => isBest.has(id));
 }
 
-/** The newest of each shelf, which is how they are kept; all of them would have to be sorted first. */
+/**
+ * Reads the newest postings of each shelf, which is their stored order;
+ * a merged list would have to be sorted.
+ */
 async function newestOf(
   reader: Reader,
   shelves: readonly string[],
@@ -91,7 +96,10 @@ async function newestOf(
   return found;
 }
 
-/** Rarest first. `cut`: even that stands in more memories than are read, so its newest must do. */
+/**
+ * Divides the terms, rarest first.
+ * `cut`: even the rarest term has more postings than are read, so only its newest are.
+ */
 function divide(frequency: ReadonlyMap<string, number>) {
   const terms = [...frequency].sort(([one, n], [other, m]) => n - m || (one < other ? -1 : 1));
   const [rarest] = terms;
@@ -108,7 +116,7 @@ function divide(frequency: ReadonlyMap<string, number>) {
   return { whole: names.slice(0, count), cut: undefined, rest: names.slice(count) };
 }
 
-/** Term by term in their order, whatever the order of rows is. */
+/** Adds postings term by term in a fixed order, independent of the order of rows. */
 function addAll(scores: Scores, terms: readonly string[], postings: readonly Posting[]): void {
   const byTerm = new Map<string, Posting[]>();
   for (const posting of postings) {
@@ -119,10 +127,10 @@ function addAll(scores: Scores, terms: readonly string[], postings: readonly Pos
   for (const term of terms) scores.add(term, byTerm.get(term) ?? []);
 }
 
-/** They were found and read: each counts a little more from now on. Returns them as they are now. */
+/** Marks found memories as read, which raises their relevance. Returns the updated rows. */
 export async function noteReading(work: Work, rows: readonly MemoryRow[]): Promise<MemoryRow[]> {
   const shelves = [...new Set(rows.map(({ shelf_id }) => shelf_id))].sort();
-  // In one order, so that two readers never wait for each other.
+  // Locked in one order, so that two readers never wait for each other.
   for (const id of shelves) await lockShelf(work.tx, id);
   const current = await listByIds(
     work.tx,

@@ -1,4 +1,4 @@
-/** The only SQL on the terms that memories are found by. */
+/** The only SQL on the terms of memories. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { Filter, Owner } from "../queries.ts";
 import type { FrequencyRow, MemoryTables, TermRow } from "../schema.ts";
@@ -14,10 +14,10 @@ const insertTerms = inserter<TermRow>("memory_terms", [
   "count",
   "length",
 ]);
-/** Few sizes, because the text of each is kept. */
+/** Few sizes, because the text of each statement is cached. */
 const CHUNKS = [128, 16, 1];
 
-/** Of one memory. */
+/** Adds the terms of one memory. */
 export async function addTerms(tx: Tx, rows: readonly TermRow[]): Promise<void> {
   let from = 0;
   for (const size of CHUNKS)
@@ -69,7 +69,7 @@ export async function removeTerms(tx: Tx, shelfId: string, id: string): Promise<
   await tx.run(deleteOfMemory, { id });
 }
 
-/** Of memories that go together with their shelf: what is counted there goes too. */
+/** Removes the terms of memories that are removed with their shelf; the shelf's counts are removed too. */
 export async function dropTerms(tx: Tx, ids: readonly string[]): Promise<void> {
   for (const id of ids) await tx.run(deleteOfMemory, { id });
 }
@@ -89,7 +89,7 @@ export function dropCounts(tx: Tx, owner: Owner): Promise<number> {
   return tx.run(deleteCountsOf, owner);
 }
 
-/** In how many memories each term stands. */
+/** Counts the memories that contain each term. */
 export async function countTerms(
   reader: Reader,
   shelves: readonly string[],
@@ -109,10 +109,10 @@ export async function countTerms(
 
 export interface PostingFilter extends Filter {
   terms: readonly string[];
-  /** On these, or in these memories. */
+  /** Postings on these shelves, or in these memories. */
   shelves?: readonly string[] | undefined;
   memories?: readonly string[] | undefined;
-  /** Only so many of the newest. */
+  /** Maximum of postings, newest first. */
   newest?: number | undefined;
 }
 export function listPostings(reader: Reader, filter: PostingFilter): Promise<Posting[]> {
@@ -145,7 +145,7 @@ function isFiltering({ category, since, until, pinned }: Filter): boolean {
   return [category, since, until, pinned].some((value) => value !== undefined);
 }
 
-/** Memories of the shelf that have at least so many of these terms, those with the most first. */
+/** Lists memories of the shelf with at least `atLeast` of these terms, those with the most first. */
 export async function listSharing(
   reader: Reader,
   shelfId: string,

@@ -1,4 +1,4 @@
-/** What a memory is about: its terms, its title as it is compared, and which other is about the same. */
+/** Topic of a memory: its terms, its normalized title, and the search for another memory about the same. */
 import type { Reader } from "#base/store/index.ts";
 import { fold } from "#base/text/search-terms.ts";
 import { MAX_TITLE_CHARS } from "../contract.ts";
@@ -9,12 +9,12 @@ import { listSharing } from "./term-queries.ts";
 import { lengthOf, termsOf, topicTerms } from "./tokenize.ts";
 
 /**
- * From which share of common terms on two texts are about the same. A correction keeps nearly all
- * words of a short sentence; two facts of the same form differ in the one that matters, which is a
- * fifth of it or more. The tests hold pairs of both kinds.
+ * Minimum share of common terms of two texts about the same topic. A correction keeps nearly all words
+ * of a short sentence; two facts of the same form differ in the word that matters, which is a fifth of
+ * it or more. The tests hold pairs of both kinds.
  */
 export const SAME_TOPIC = 0.8;
-/** Longer texts are compared by their titles alone. */
+/** Maximum of terms to compare; longer texts are compared by their titles alone. */
 const MAX_COMPARED = 200;
 const MAX_CANDIDATES = 50;
 
@@ -30,13 +30,14 @@ export interface Said {
 }
 
 export function wordsOf({ title, content }: Said): Words {
-  // Apart, so that a text without words is found by its signs though its title has words.
+  // Content and title are split separately, so that content without words is found by its signs even if
+  // its title has words.
   const terms = termsOf(content);
   for (const [term, count] of termsOf(title ?? "")) terms.set(term, (terms.get(term) ?? 0) + count);
   return { terms, topic: topicTerms(terms), titleKey: titleKey(title) };
 }
 
-/** Titles that differ in nothing but signs, spaces, accents or capitals are the same. */
+/** Normalizes a title: signs, spaces, accents and capitals make no difference. */
 export function titleKey(title: string | null): string {
   if (title === null) return "";
   const folded = fold(title);
@@ -56,7 +57,7 @@ export function sizesOf(words: Words): Pick<MemoryRow, "length" | "topic_terms" 
   };
 }
 
-/** Both have titles, and they differ: then somebody has said that they are about different things. */
+/** Finds a memory about the same topic. Two different titles mean that somebody has named two topics. */
 export async function findSameTopic(
   reader: Reader,
   shelfId: string,

@@ -1,4 +1,4 @@
-/** Pure parts: terms, what is about the same, how memories fade, and markdown. */
+/** Pure parts: terms, topics, fading, and markdown. */
 import { describe, expect, it } from "vitest";
 import { NASTY_STRINGS } from "#test/nasty-strings.ts";
 import { MEMORY_PATH } from "../contract.ts";

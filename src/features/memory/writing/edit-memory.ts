@@ -1,4 +1,4 @@
-/** What a person does to one of their memories, and what an agent may do to one of its own. */
+/** Changes and removes one memory: people theirs, agents those on their own shelf. */
 import { Refusal } from "#base/refusal.ts";
 import type { Work } from "#engine/index.ts";
 import type { MemoryChange } from "../contract.ts";
@@ -35,7 +35,7 @@ export async function forgetMemory(
   return row;
 }
 
-/** For an agent: only on its own shelf, and nothing that is pinned. */
+/** Removes a memory for an agent: only from its own shelf, and never a pinned one. */
 export async function forgetByAgent(
   work: Work,
   shelf: ShelfRow,
@@ -50,7 +50,7 @@ export async function forgetByAgent(
   return row;
 }
 
-/** Read again under the lock: it may have gone meanwhile. */
+/** Locks the shelf, then reads the memory again: it may be gone. */
 async function lockMemory(work: Work, owner: Owner, id: string) {
   const seen = await findMemory(work.tx, owner, id);
   const shelf = seen && (await lockShelf(work.tx, seen.shelf_id));

@@ -1,6 +1,6 @@
 /**
- * A memory as a markdown file, and back. What comes out depends on the memory alone, not on when or
- * where it was written out, so that two exports can be compared and one can be kept in git. Pure.
+ * Converts a memory to a markdown file and back. The text depends on the memory alone, not on the time
+ * or place of the export, so that two exports can be compared and one can be kept in git. Pure.
  */
 import { createHash } from "node:crypto";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -63,7 +63,7 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, HASH_CHARS);
 }
 
-/** Says what is wrong with a file that cannot be taken. */
+/** Parses a file, or gives the reason why it cannot be imported. */
 export function fromFile({ content: text }: MemoryFile): FileMemory | { reason: string } {
   const { fields, body } = split(cleanText(text));
   const category = categoryInput.safeParse(fields.get("category") ?? DEFAULT_CATEGORY);
@@ -82,7 +82,10 @@ export function fromFile({ content: text }: MemoryFile): FileMemory | { reason: 
   };
 }
 
-/** A file without front matter is all content; the line end that every text file has is not part of it. */
+/**
+ * Splits off the front matter. A file without it is all content;
+ * the last line break of a text file is not content.
+ */
 function split(text: string): { fields: Map<string, string>; body: string } {
   const match = /^\ufeff?---\r?\n((?:[^\n]*\n)*?)---(?:\r?\n|$)/.exec(text);
   const fields = new Map<string, string>();
@@ -94,7 +97,7 @@ function split(text: string): { fields: Map<string, string>; body: string } {
   return { fields, body: text.slice(match?.[0].length ?? 0).replace(/\r?\n$/, "") };
 }
 
-/** As we write it, or as a person does. */
+/** Reads a value as the export writes it, or as a person does. */
 function readValue(text: string): string {
   if (!text.startsWith('"')) return text.replaceAll(/^'(.*)'$/g, "$1");
   try {

@@ -1,6 +1,6 @@
 /**
- * What goes, and what goes first: the least relevant, of those the one that was not read for
- * longest. What a person has pinned never goes.
+ * Prunes memories: the least relevant first, and of those the one not read for longest.
+ * A pinned memory is never pruned.
  */
 import type { Engine, Work } from "#engine/index.ts";
 import { command } from "#engine/index.ts";
@@ -13,11 +13,11 @@ import { MAX_UNPINNED } from "../shelf.ts";
 import { hintMemory, note } from "../told.ts";
 
 const DAY_MS = 86_400_000;
-/** In one transaction. */
+/** Maximum of memories in one transaction. */
 const MOST_AT_ONCE = 200;
 export const SWEEP_EVERY_MS = 3_600_000;
 
-/** From a shelf that is locked. */
+/** Removes memories from a locked shelf. */
 export async function forget(
   work: Work,
   shelf: ShelfRow,
@@ -35,7 +35,7 @@ export async function forget(
   hintMemory(work, shelf, ids[0] as string);
 }
 
-/** Makes room after something was added; that itself stays, or nothing new could ever come in. */
+/** Makes room after a memory was added. That memory stays, or nothing new could ever be added. */
 export async function pruneToCap(work: Work, shelf: ShelfRow, keep: string): Promise<MemoryRow[]> {
   const tooMany = shelf.memories - shelf.pinned - MAX_UNPINNED[shelf.kind];
   if (tooMany <= 0) return [];
@@ -51,7 +51,7 @@ export interface PrunedRows {
   more: boolean;
 }
 
-/** As somebody asked. */
+/** Prunes on request. */
 export async function prune(
   work: Work,
   shelf: ShelfRow,
@@ -59,7 +59,7 @@ export async function prune(
 ): Promise<PrunedRows> {
   const found = await listLeast(work.tx, {
     shelfId: shelf.id,
-    // Below nothing there is nothing.
+    // No relevance is below zero.
     fadesBefore: below <= 0 ? 0 : fadesAt(below, work.now),
     accessedBefore: unusedDays === undefined ? undefined : work.now - unusedDays * DAY_MS,
     category,
@@ -70,7 +70,7 @@ export async function prune(
   return { rows, more: found.length > rows.length };
 }
 
-/** What has faded goes, some at a time; several servers may do it at once. */
+/** Prunes faded memories in batches; several servers may do so at once. */
 export async function pruneFaded(engine: Engine, now: number): Promise<void> {
   const shelves = await engine.store.read((reader) => listFadedShelves(reader, now, MOST_AT_ONCE));
   for (const id of shelves)

@@ -1,4 +1,4 @@
-/** A shelf as a folder of markdown files, and a folder onto a shelf. */
+/** Exports a shelf as a folder of markdown files, and imports a folder into a shelf. */
 import type { Reader } from "#base/store/index.ts";
 import type { Work } from "#engine/index.ts";
 import type { Imported, ImportRequest, MemoryFile } from "../contract.ts";
@@ -22,8 +22,8 @@ export async function exportShelf(reader: Reader, key: ShelfKey): Promise<Memory
 }
 
 /**
- * A file with the title or the very text of a memory is that memory. Nothing is guessed from words
- * here: what was two memories when it was written out comes back as two.
+ * Imports files. A file with the title or exactly the text of a memory is that memory. Nothing is
+ * guessed from words here: two exported memories come back as two.
  */
 export async function importFiles(
   work: Work,
@@ -38,20 +38,24 @@ export async function importFiles(
   for (const file of inOrder) {
     const memory = fromFile(file);
     if ("reason" in memory) done.refused.push({ path: file.path, reason: memory.reason });
-    else await takeIn(work, shelf, { memory, known, writer, done });
+    else await importFile(work, shelf, { memory, known, writer, done });
   }
   return done;
 }
 
-interface Taking {
+interface FileImport {
   memory: FileMemory;
-  /** What stands on the shelf already. */
+  /** Memories that are on the shelf already. */
   known: Map<string, MemoryRow>;
   writer: Writer;
   done: Imported;
 }
 
-async function takeIn(work: Work, shelf: ShelfRow, { memory, known, writer, done }: Taking) {
+async function importFile(
+  work: Work,
+  shelf: ShelfRow,
+  { memory, known, writer, done }: FileImport,
+) {
   const { category, title } = memory;
   const titled =
     title === null ? undefined : await findByTitle(work.tx, shelf.id, category, titleKey(title));
@@ -60,7 +64,7 @@ async function takeIn(work: Work, shelf: ShelfRow, { memory, known, writer, done
     done.unchanged += 1;
     return;
   }
-  // A folder can have more pins than there is room for; what it says is kept all the same.
+  // A folder may have more pins than the limit; the text is kept without its pin.
   const pinned = memory.pinned && shelf.pinned < MAX_PINNED;
   if (same) {
     await changeMemory(
@@ -82,7 +86,10 @@ async function takeIn(work: Work, shelf: ShelfRow, { memory, known, writer, done
   done.pruned += added.pruned.length;
 }
 
-/** An old folder must not fade as soon as it is there, and none can say that it counts more than it may. */
+/**
+ * Limits the times of a file: an old folder must not fade on arrival,
+ * and no file can claim more relevance than allowed.
+ */
 function timesOf({ createdAt, updatedAt, fadesAt: fades }: FileMemory, now: number) {
   const created_at = Math.min(createdAt ?? now, now);
   const isFresh = fades !== null && fades > now;
@@ -110,7 +117,7 @@ function fileMemory(row: MemoryRow): FileMemory {
   };
 }
 
-/** All of them: a shelf has its limits. */
+/** Reads all memories of a shelf, whose number is limited. */
 async function rowsOn(reader: Reader, key: ShelfKey): Promise<MemoryRow[]> {
   const { kind, repo } = key;
   const shelf = (await listShelves(reader, key, kind)).find((one) => one.repo === repo);

@@ -1,6 +1,6 @@
 /**
- * Keeping something: a new memory, or another text for one that is about the same. Row, terms and
- * the shelf's counts change in one transaction, so what is found is what is there.
+ * Writes a memory, or replaces one about the same topic. The row, its terms and the shelf's counts
+ * change in one transaction, so search results match the rows.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { Work } from "#engine/index.ts";
@@ -22,9 +22,9 @@ export interface Draft {
 }
 
 export interface Writer {
-  /** A principal's key. */
+  /** Key of a principal. */
   by: string;
-  /** Of an agent's; null: a person writes. */
+  /** Session and prompt of an agent; null: a person writes. */
   source: { sessionId: string; promptId: string | null } | null;
 }
 
@@ -45,7 +45,7 @@ export async function writeMemory(
   const same = await findSameTopic(work.tx, shelf.id, draft.category, words);
   if (!same) return addMemory(work, shelf, { draft, words, writer });
   if (same.pinned === 1 && writer.source) throw pinnedRefusal(same);
-  // One that was found by its words keeps its title.
+  // A memory that was found by its words keeps its title.
   const to = { ...draft, title: draft.title ?? same.title };
   const row = await changeMemory(work, shelf, same, to, writer.source);
   await note(work, shelf, { by: writer.by, action: "replaced", id: row.id });
@@ -56,7 +56,7 @@ interface Addition {
   draft: Draft;
   words: Words;
   writer: Writer;
-  /** Of one that comes from elsewhere. */
+  /** Times of an imported memory. */
   times?: Pick<MemoryRow, "created_at" | "updated_at" | "fades_at">;
 }
 
@@ -98,7 +98,7 @@ export async function addMemory(
   return { row, replaced: false, pruned: await pruneToCap(work, shelf, row.id) };
 }
 
-/** Gives it another text, category or pin; what it said is kept behind it. The shelf is locked. */
+/** Changes the text, category or pin of a memory and keeps the earlier version. The shelf is locked. */
 export async function changeMemory(
   work: Work,
   shelf: ShelfRow,
@@ -153,7 +153,10 @@ function requirePinRoom({ pinned }: ShelfRow): void {
   );
 }
 
-/** Agents may be talked into things; what a person has pinned stays as they left it. */
+/**
+ * Refuses agents on pinned memories:
+ * an agent may be manipulated, so a pinned memory stays as its owner left it.
+ */
 export function pinnedRefusal({ id }: MemoryRow): Refusal {
   return new Refusal(
     "conflict",

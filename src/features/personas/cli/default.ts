@@ -13,11 +13,13 @@ export function addPersonasDefaultCommand(group: Command, host: CliHost): void {
       perform(host, command, async (invocation) => {
         const api = invocation.api();
         const persona = { orgId: await resolveOrgId(api), id: name };
-        const answer = off
+        const response = off
           ? await api.personas.unsetDefault(persona)
           : await api.personas.setDefault(persona);
-        const { slug } = answer.persona;
-        invocation.print(answer, [off ? `${slug} is not the default.` : `${slug} is the default.`]);
+        const { slug } = response.persona;
+        invocation.print(response, [
+          off ? `${slug} is not the default.` : `${slug} is the default.`,
+        ]);
         return DONE;
       }),
     );

@@ -31,10 +31,10 @@ async function exportPersona(
   const api = invocation.api();
   const which = { orgId: await resolveOrgId(api), id: name };
   const { persona } = await api.personas.get(which);
-  const answer = await api.personas.getVersion({ ...which, n: String(at ?? persona.version) });
-  const exported = exportOf(answer.version, persona);
+  const response = await api.personas.getVersion({ ...which, n: String(at ?? persona.version) });
+  const exported = exportOf(response.version, persona);
   const folder = await writePersonaFolder(to ?? persona.slug, exported);
-  const number = answer.version.version;
+  const number = response.version.version;
   invocation.print({ folder, version: number }, [
     `${persona.slug} version ${number} is written to ${folder}.`,
   ]);

@@ -1,7 +1,7 @@
 /**
- * A persona as a folder: `persona.json` with its settings (it may be missing), a file for each of
- * its files, and `skills/NAME/` for each skill. Links and hidden files are not followed: what is
- * sent away is what one sees in the folder.
+ * A persona as a folder: `persona.json` with its settings (optional), one file for each of its files,
+ * and `skills/NAME/` for each skill. Links and hidden files are skipped: only files that are visible in
+ * the folder are sent.
  */
 import { lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -31,12 +31,12 @@ const {
 const settingsSchema = z
   .strictObject({
     ...settingsShape,
-    /** Where files stand; those that are not named stand at 0. */
+    /** Sort order by file name; files without an entry have 0. */
     sortOrder: z.record(z.string(), z.number().int()),
   })
   .partial();
 
-/** What a folder says of a persona; settings that it does not name are left out. */
+/** Contents of a folder; settings that it does not name are left out. */
 export type FolderPersona = Pick<NewPersona, "files" | "skills"> & Partial<NewPersona>;
 
 export async function readPersonaFolder(path: string): Promise<FolderPersona> {
@@ -57,17 +57,17 @@ export async function readPersonaFolder(path: string): Promise<FolderPersona> {
 async function readSettings(folder: string, entries: readonly string[]) {
   if (!entries.includes(SETTINGS)) return {};
   const path = join(folder, SETTINGS);
-  const said = parseJson(path, await readText(path, MAX_FILE_BYTES));
-  const parsed = settingsSchema.safeParse(said);
+  const parsedJson = parseJson(path, await readText(path, MAX_FILE_BYTES));
+  const parsed = settingsSchema.safeParse(parsedJson);
   if (!parsed.success) throw invalid(path, z.prettifyError(parsed.error));
-  // Only what was said: an absent setting must not undo one when a persona is edited.
-  const names = new Set(Object.keys(said as object));
+  // Only the given settings: an absent one must not reset the persona's setting in an edit.
+  const names = new Set(Object.keys(parsedJson as object));
   return Object.fromEntries(
     Object.entries(parsed.data).filter(([name]) => names.has(name)),
   ) as Partial<NewPersona> & { sortOrder?: Record<string, number> };
 }
 
-/** One skill when the folder has a SKILL.md, else those of its folders that have one. */
+/** Reads one skill if the folder has a SKILL.md, else those of its subfolders that have one. */
 export async function readSkillsIn(path: string): Promise<NewPersona["skills"]> {
   const folder = resolve(path);
   const entries = await visibleEntries(folder);
@@ -87,7 +87,7 @@ export async function readSkillsIn(path: string): Promise<NewPersona["skills"]> 
 async function readSkill(folder: string, room: { files: number }) {
   const files = await readTree(folder, "", room);
   const main = files.find((file) => file.path === SKILL_FILE);
-  // Without a name in it the server says what is missing.
+  // The server reports a missing name.
   const name = readFrontMatter(main?.content ?? "")?.name ?? basename(folder);
   return { name, files };
 }
@@ -159,10 +159,10 @@ function tooMany(count: number, what: string): Refusal {
   return new Refusal("invalid", "folder_invalid", `There are more than ${count} ${what}.`);
 }
 
-/** Into a folder that is new or empty: nothing is overwritten. */
+/** Writes a persona into a folder that is new or empty: nothing is overwritten. */
 export async function writePersonaFolder(path: string, persona: NewPersona): Promise<string> {
   const folder = resolve(path);
-  // Names come from a server and become paths here, so they are judged here too.
+  // Names come from a server and become paths here, so they are checked here too.
   const parsed = newPersonaSchema.safeParse(persona);
   if (!parsed.success)
     throw new Refusal(

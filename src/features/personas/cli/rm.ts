@@ -28,9 +28,9 @@ async function removePersona(
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }
-  const answer = await api.personas.delete({ orgId: await resolveOrgId(api), id: name });
-  const { slug, archivedAt } = answer.persona;
-  invocation.print(answer, [
+  const response = await api.personas.delete({ orgId: await resolveOrgId(api), id: name });
+  const { slug, archivedAt } = response.persona;
+  invocation.print(response, [
     archivedAt === null
       ? `${slug} is deleted.`
       : `${slug} is archived: sessions that use it keep their version.`,

@@ -28,11 +28,11 @@ export function addPersonasCreateCommand(group: Command, host: CliHost): void {
   ).action((options: SaveOptions, command: Command) =>
     perform(host, command, async (invocation) => {
       const { from } = options;
-      const said = await bodyFrom(options);
-      const name = said.name ?? (from === undefined ? undefined : basename(resolve(from)));
+      const fields = await bodyFrom(options);
+      const name = fields.name ?? (from === undefined ? undefined : basename(resolve(from)));
       if (name === undefined) throw nothing("Give --from FOLDER or --name NAME.");
       return save(invocation, ({ personas }, orgId) =>
-        personas.create({ orgId, body: { ...said, name } }),
+        personas.create({ orgId, body: { ...fields, name } }),
       );
     }),
   );
@@ -73,17 +73,17 @@ function withSettings(command: Command): Command {
 
 const MEMORY = { on: true, off: false, session: null } as const;
 
-/** What is said on the command line goes before what the folder says. */
+/** Builds the request. Options of the command line override the settings of the folder. */
 async function bodyFrom({
   from,
   model,
   runtime,
   memory,
-  ...said
+  ...fields
 }: SaveOptions): Promise<Partial<NewPersona>> {
   const body: Partial<NewPersona> = {
     ...(from === undefined ? {} : await readPersonaFolder(from)),
-    ...said,
+    ...fields,
   };
   if (model !== undefined) body.model = orNone(model);
   if (runtime !== undefined) body.runtime = orNone(runtime);
@@ -104,9 +104,9 @@ async function save(
   send: (api: Api, orgId: string) => Promise<{ persona: Persona }>,
 ): Promise<Ending> {
   const api = invocation.api();
-  const answer = await send(api, await resolveOrgId(api));
-  const { slug, visibility, version, files, skills } = answer.persona;
+  const response = await send(api, await resolveOrgId(api));
+  const { slug, visibility, version, files, skills } = response.persona;
   const parts = `${files.length} files, ${skills.length} skills`;
-  invocation.print(answer, [`${slug} is saved: ${visibility}, version ${version}, ${parts}.`]);
+  invocation.print(response, [`${slug} is saved: ${visibility}, version ${version}, ${parts}.`]);
   return DONE;
 }

@@ -29,13 +29,13 @@ async function showPersona(
   const api = invocation.api();
   const which = { orgId: await resolveOrgId(api), id: name };
   if (version === undefined) {
-    const answer = await api.personas.get(which);
-    const { slug, visibility, isDefault } = answer.persona;
+    const response = await api.personas.get(which);
+    const { slug, visibility, isDefault } = response.persona;
     const about = `${slug}, ${visibility}${isDefault ? ", default" : ""}`;
-    invocation.print(answer, linesOf(answer.persona, about));
+    invocation.print(response, linesOf(response.persona, about));
   } else {
-    const answer = await api.personas.getVersion({ ...which, n: String(version) });
-    invocation.print(answer, linesOf(answer.version, `saved ${answer.version.createdAt}`));
+    const response = await api.personas.getVersion({ ...which, n: String(version) });
+    invocation.print(response, linesOf(response.version, `saved ${response.version.createdAt}`));
   }
   return DONE;
 }

@@ -107,8 +107,8 @@ describe("muster personas skills", () => {
     expect(sent("POST", `${SKILLS}/import`)).toEqual([{ url: source.url, ref: "v2", path: "pdf" }]);
     answers("POST", `${SKILLS}/import`, { persona, skills: [{ ...head, change: "unchanged" }] });
     expect((await run(["import", "web", source.url])).out).toContain("web has them already.");
-    const told = JSON.parse((await run(["import", "web", source.url, "--json"])).out);
-    expect(told.skills[0].change).toBe("unchanged");
+    const result = JSON.parse((await run(["import", "web", source.url, "--json"])).out);
+    expect(result.skills[0].change).toBe("unchanged");
     server.refuse("POST", `${SKILLS}/import`, 403, "address_refused");
     const refused = await run(["import", "web", "https://10.0.0.1/x"]);
     expect(refused.code).not.toBe(0);

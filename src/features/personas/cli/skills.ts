@@ -1,4 +1,4 @@
-/** `muster personas skills`: what a persona can do beyond its files, from a folder or a git repository. */
+/** `muster personas skills`: skills of a persona, from a folder or a git repository. */
 import type { Command } from "commander";
 import type { Persona, SkillSummary } from "#features/personas/contract.ts";
 import { confirm } from "#surfaces/cli/kit/confirm.ts";
@@ -71,9 +71,9 @@ interface ImportOptions {
 async function listSkills(invocation: Invocation, persona: string): Promise<Ending> {
   const api = invocation.api();
   const orgId = await resolveOrgId(api);
-  const answer = await api.personas.listSkills({ orgId, id: persona });
-  const { items } = answer;
-  if (invocation.json) invocation.print(answer, []);
+  const response = await api.personas.listSkills({ orgId, id: persona });
+  const { items } = response;
+  if (invocation.json) invocation.print(response, []);
   else if (items.length === 0)
     invocation.print(null, [
       `It has none. Give it one with: muster personas skills add ${persona} FOLDER`,
@@ -87,19 +87,19 @@ function rowOf({ name, sha256, source, description }: SkillSummary): string[] {
   return [name, sha256.slice(0, HASH_CHARS), from, shorten(description, DESCRIPTION_WIDTH)];
 }
 
-/** The server never reads a path of anybody's: what is in the folder is sent. */
+/** Uploads the files of a folder: the server never reads a path of a user's machine. */
 async function addSkills(invocation: Invocation, persona: string, folder: string): Promise<Ending> {
   const skills = await readSkillsIn(folder);
   const api = invocation.api();
   const orgId = await resolveOrgId(api);
-  let answer: { persona: Persona } | undefined;
+  let response: { persona: Persona } | undefined;
   const lines: string[] = [];
   for (const { name, files } of skills) {
-    answer = await api.personas.setSkill({ orgId, id: persona, name, body: { files } });
-    const { slug, version } = answer.persona;
+    response = await api.personas.setSkill({ orgId, id: persona, name, body: { files } });
+    const { slug, version } = response.persona;
     lines.push(safeLine(`${slug} has the skill ${name} (version ${version}).`));
   }
-  invocation.print(answer, lines);
+  invocation.print(response, lines);
   return DONE;
 }
 
@@ -110,16 +110,16 @@ async function importSkills(
 ): Promise<Ending> {
   const api = invocation.api();
   const orgId = await resolveOrgId(api);
-  const answer = await api.personas.importSkills({ orgId, id: persona, body });
-  const { slug, version } = answer.persona;
-  const lines = answer.skills.map(({ name, change, sha256, source }) =>
+  const response = await api.personas.importSkills({ orgId, id: persona, body });
+  const { slug, version } = response.persona;
+  const lines = response.skills.map(({ name, change, sha256, source }) =>
     safeLine(
       `${change}: ${name} (${sha256.slice(0, HASH_CHARS)}, commit ${source?.commit.slice(0, HASH_CHARS)})`,
     ),
   );
-  const isNew = answer.skills.some(({ change }) => change !== "unchanged");
+  const isNew = response.skills.some(({ change }) => change !== "unchanged");
   lines.push(isNew ? `${slug} is at version ${version}.` : `${slug} has them already.`);
-  invocation.print(answer, lines);
+  invocation.print(response, lines);
   return DONE;
 }
 
@@ -137,8 +137,8 @@ async function removeSkill(
   }
   const api = invocation.api();
   const orgId = await resolveOrgId(api);
-  const answer = await api.personas.deleteSkill({ orgId, id: persona, name: skill });
-  const { slug, version } = answer.persona;
-  invocation.print(answer, [`${slug} no longer has ${skill} (version ${version}).`]);
+  const response = await api.personas.deleteSkill({ orgId, id: persona, name: skill });
+  const { slug, version } = response.persona;
+  invocation.print(response, [`${slug} no longer has ${skill} (version ${version}).`]);
   return DONE;
 }

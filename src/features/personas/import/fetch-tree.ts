@@ -1,8 +1,7 @@
 /**
- * The only place where the server runs git. It fetches one commit into a bare repository in a folder
- * of its own and reads from it; nothing is ever checked out, so no link, hook, filter or submodule
- * of a stranger's repository means anything here. What a stranger can make it cost is bounded: time,
- * bytes on the disk, memory.
+ * The only place where the server runs git. It fetches one commit into a bare repository in a temporary
+ * folder and reads from it; nothing is ever checked out, so no link, hook, filter or submodule of a
+ * foreign repository has an effect here. Time, disk space and memory are limited.
  */
 import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,26 +18,26 @@ import { Refusal } from "#base/refusal.ts";
 import { pinFor, type SkillAddress } from "./skill-address.ts";
 
 export interface TreeEntry {
-  /** As git writes it: `100644`, `120000` for a link, `160000` for another repository. */
+  /** File mode of git: `100644`, `120000` for a link, `160000` for another repository. */
   mode: string;
   object: string;
-  /** Null for what is no file. */
+  /** Null for an entry that is no file. */
   bytes: number | null;
-  /** Below the folder that was asked for. */
+  /** Path below the requested folder. */
   path: string;
 }
 
 export interface FetchedTree {
   commit: string;
   entries: TreeEntry[];
-  /** In the order of the objects; the caller has looked at their sizes. */
+  /** Reads objects in their order; the caller has checked their sizes. */
   read(objects: readonly string[]): Promise<Buffer[]>;
 }
 
 export interface FetchOptions {
-  /** Where programs are found. */
+  /** PATH in which programs are found. */
   searchPath: string;
-  /** Where folders are made for a while; the system's own place if not said. */
+  /** Parent of temporary folders; default: the system's. */
   parent?: string;
   timeoutMs?: number;
   maxPackBytes?: number;
@@ -52,10 +51,10 @@ const MAX_READ_BYTES = 8 * 1024 ** 2;
 const MAX_WORD_BYTES = 64 * 1024;
 const HEAD = "refs/import/head";
 const FOLDER = "muster-skills-";
-/** No import takes so long: what is older was left by a server that was killed. */
+/** Age of an abandoned folder. No import takes so long, so its server was killed. */
 const LEFT_BEHIND_MS = 10 * 60_000;
 
-/** What is fetched is there only until `use` has ended. */
+/** Fetches a tree and passes it to `use`. The files exist only until `use` has ended. */
 export async function withFetchedTree<T>(
   address: SkillAddress,
   ip: string,
@@ -85,8 +84,8 @@ export async function withFetchedTree<T>(
       entries: entriesIn((await must(list, "read", address)).toString("utf8")),
       async read(objects) {
         const stdin = objects.map((object) => `${object}\n`).join("");
-        const said = git(["cat-file", "--batch"], { maxBytes: MAX_READ_BYTES, stdin });
-        return blobsIn(await must(said, "read", address), objects.length);
+        const output = git(["cat-file", "--batch"], { maxBytes: MAX_READ_BYTES, stdin });
+        return blobsIn(await must(output, "read", address), objects.length);
       },
     });
   } finally {
@@ -94,7 +93,7 @@ export async function withFetchedTree<T>(
   }
 }
 
-/** What is somebody else's stays; what cannot be removed must not stop an import. */
+/** Removes abandoned folders. Those of other users stay; a failure must not stop an import. */
 async function clearLeftBehind(parent: string): Promise<void> {
   const names = await readdir(parent).catch(() => []);
   for (const name of names.filter((one) => one.startsWith(FOLDER))) {
@@ -106,9 +105,9 @@ async function clearLeftBehind(parent: string): Promise<void> {
   }
 }
 
-/** A ref may name anything: a folder, or one file. */
-async function commitOf(answer: Promise<LimitedGitResult>, address: SkillAddress): Promise<string> {
-  const end = await answer;
+/** Resolves the commit. A ref may name anything, such as a tree or a blob. */
+async function commitOf(result: Promise<LimitedGitResult>, address: SkillAddress): Promise<string> {
+  const end = await result;
   if (end.ended === "itself" && end.exitCode !== 0) throw noCommit(address);
   return (await must(end, "read", address)).toString("utf8").trim();
 }
@@ -118,7 +117,7 @@ function environmentFor(address: SkillAddress, ip: string): Record<string, strin
   return gitEnv({
     protocols: [address.protocol],
     settings: {
-      // It could lead to an address that nobody has checked.
+      // A redirect could lead to an address that was not checked.
       "http.followRedirects": "false",
       "http.proxy": "",
       ...(pin === undefined ? {} : { "http.curloptResolve": pin }),
@@ -135,11 +134,11 @@ function environmentFor(address: SkillAddress, ip: string): Record<string, strin
 type Step = "init" | "fetch" | "read";
 
 async function must(
-  answer: LimitedGitResult | Promise<LimitedGitResult>,
+  result: LimitedGitResult | Promise<LimitedGitResult>,
   step: Step,
   address: SkillAddress,
 ): Promise<Buffer> {
-  const { exitCode, stdout, stderr, ended } = await answer;
+  const { exitCode, stdout, stderr, ended } = await result;
   if (ended === "signal")
     throw new Refusal(
       "unavailable",
@@ -188,7 +187,7 @@ function noSuchFolder(path: string): Refusal {
   );
 }
 
-/** `<mode> <type> <object> <size>\t<path>`, each ended by a zero byte. */
+/** Parses `<mode> <type> <object> <size>\t<path>`, each ended by a zero byte. */
 function entriesIn(list: string): TreeEntry[] {
   return list
     .split("\0")
@@ -205,16 +204,16 @@ function splitOnce(text: string, separator: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** `<object> blob <size>\n<bytes>\n`, one after the other. */
-function blobsIn(said: Buffer, count: number): Buffer[] {
+/** Parses `<object> blob <size>\n<bytes>\n`, one after the other. */
+function blobsIn(output: Buffer, count: number): Buffer[] {
   const blobs: Buffer[] = [];
   let at = 0;
   for (let n = 0; n < count; n++) {
-    const lineEnd = said.indexOf(10, at);
-    const size = / blob (\d+)$/.exec(said.toString("latin1", at, lineEnd))?.[1];
+    const lineEnd = output.indexOf(10, at);
+    const size = / blob (\d+)$/.exec(output.toString("latin1", at, lineEnd))?.[1];
     if (lineEnd < 0 || size === undefined)
       throw new Error("git did not give a file that it listed");
-    blobs.push(said.subarray(lineEnd + 1, lineEnd + 1 + Number(size)));
+    blobs.push(output.subarray(lineEnd + 1, lineEnd + 1 + Number(size)));
     at = lineEnd + 1 + Number(size) + 1;
   }
   return blobs;

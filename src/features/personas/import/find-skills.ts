@@ -1,6 +1,6 @@
 /**
- * Which skills a repository has, and which of its files belong to them. Pure. Files are taken as they
- * are or refused with words; hidden ones are left out, as from a folder.
+ * Finds the skills of a repository and their files. Pure. Files are taken unchanged or refused with a
+ * reason; hidden ones are left out, as from a folder.
  */
 import { Refusal } from "#base/refusal.ts";
 import { MAX_SKILL_FILES, MAX_SKILLS, MAX_SKILLS_BYTES } from "../contract.ts";
@@ -9,7 +9,7 @@ import { SKILL_FILE } from "../skills/front-matter.ts";
 import type { TreeEntry } from "./fetch-tree.ts";
 
 export interface FoundSkill {
-  /** Below the folder that was looked in; empty: that folder itself. */
+  /** Path below the searched folder; empty: that folder itself. */
   folder: string;
   files: { path: string; object: string }[];
 }
@@ -40,7 +40,7 @@ export function findSkills(entries: readonly TreeEntry[]): FoundSkill[] {
   }));
 }
 
-/** A SKILL.md inside the folder of another belongs to that one. */
+/** Lists the folders of skills. A SKILL.md inside the folder of another skill belongs to that skill. */
 function skillFolders(entries: readonly TreeEntry[]): string[] {
   const folders: string[] = [];
   const all = entries
@@ -89,13 +89,13 @@ function requireSize(files: readonly TreeEntry[]): void {
   );
 }
 
-/** Refuses what is not text: nobody could read it before an agent does. */
+/** Decodes text and refuses everything else: nobody could read it before an agent does. */
 export function textOf(path: string, bytes: Buffer): string {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     if (!text.includes("\u0000")) return text;
   } catch {
-    // Told below.
+    // Refused below.
   }
   throw invalid(`${path} is not text in UTF-8. Skills are text; change it at its source.`);
 }

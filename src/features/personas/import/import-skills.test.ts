@@ -37,7 +37,7 @@ describe("skills from a git repository", () => {
   });
   const take = (fields: Partial<SkillImport> = {}) =>
     fetchSkills({ url: host.url, ...fields }, admin);
-  /** Commits on a branch of its own, so that tests do not see each other's files. */
+  /** Commits on a separate branch, so that tests do not see each other's files. */
   const branch = (name: string, files: Parameters<GitHost["commit"]>[0]) => {
     host.git("checkout", "-q", "--orphan", name);
     host.git("rm", "-rfq", "--ignore-unmatch", ".");
@@ -72,7 +72,7 @@ describe("skills from a git repository", () => {
       { path: "scripts/run.sh", content: "echo ü\n" },
     ]);
     expect((await take({ ref: "good", path: "/skills/pdf/" }))[0]?.source?.path).toBe("skills/pdf");
-    // A commit by its name gives what was there, whatever came later.
+    // An import by commit gives the files of that commit, whatever came later.
     host.commit({ "skills/pdf/SKILL.md": main("pdf", "Reads more.") });
     expect((await take({ ref: commit, path: "skills/pdf" }))[0]?.sha256).toBe(pdf?.sha256);
     expect((await take({ ref: "good", path: "skills/pdf" }))[0]?.sha256).not.toBe(pdf?.sha256);
@@ -175,7 +175,7 @@ describe("skills from a git repository", () => {
     host.asked.length = 0;
     await refused({}, "import_failed", /cannot be fetched/);
     expect(host.asked.filter((path) => path.startsWith("/elsewhere"))).toEqual([]);
-    // A plain file server could send git on to other hosts.
+    // A plain file server could redirect git to other hosts.
     host.answer = (request, response) => {
       const isRefs = request.url?.startsWith("/repo.git/info/refs");
       response.end(isRefs ? `${"a".repeat(40)}\trefs/heads/main\n` : "ref: refs/heads/main\n");

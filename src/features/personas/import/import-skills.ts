@@ -1,4 +1,4 @@
-/** Skills from a git repository: fetched, looked at, and pinned to what was there at that moment. */
+/** Imports skills from a git repository: fetches them, checks them, and pins them to their commit. */
 import { Refusal } from "#base/refusal.ts";
 import type { ImportedSkill, Skill, SkillImport, SkillSource } from "../contract.ts";
 import { faultOfSkillName, findRepeatedName } from "../names.ts";
@@ -13,7 +13,7 @@ import {
   type SkillAddress,
 } from "./skill-address.ts";
 
-/** Each holds a program and some disk for a while. */
+/** Maximum of parallel imports: each holds a process and some disk. */
 const MAX_AT_ONCE = 2;
 const RETRY_AFTER_MS = 5_000;
 
@@ -50,7 +50,7 @@ async function readSkills(tree: FetchedTree, address: SkillAddress): Promise<Ski
   throw invalid(`Two skills in it are called ${repeated}. Name the folder of one as path.`);
 }
 
-/** What it calls itself: a folder at the top of a repository has no name of its own. */
+/** Returns the name in the front matter: a folder at the top of a repository has no name. */
 function nameOf(
   { folder }: FoundSkill,
   files: readonly { path: string; content: string }[],
@@ -72,14 +72,14 @@ function sourceOf(
   return { url, ref, path: [path, folder].filter(Boolean).join("/"), commit };
 }
 
-/** What an import makes of the skills that a persona has: others stay as they are. */
+/** Merges imported skills into those of a persona; skills with other names stay unchanged. */
 export function mergeSkills(was: readonly Skill[], imported: readonly Skill[]): Skill[] {
   const names = new Set(imported.map(({ name }) => name));
   const others = was.filter(({ name }) => !names.has(name));
   return [...others, ...imported.map((skill) => keptOr(was, skill))];
 }
 
-/** The same files from the same place stay at the commit they were first taken from. */
+/** Keeps the first commit for the same files from the same source. */
 function keptOr(was: readonly Skill[], skill: Skill): Skill {
   const before = was.find(({ name }) => name === skill.name);
   const isSame = before?.sha256 === skill.sha256 && isSamePlace(before.source, skill.source);

@@ -1,7 +1,7 @@
 /**
- * From where skills may be fetched. The server does the fetching, so a member could make it speak to
- * its neighbours: members name public `https` addresses alone, admins those of their own network
- * too. A path of the server's machine is nobody's to name.
+ * Addresses that skills may be fetched from. The server does the fetching, so a member could make it
+ * connect to its own network: members may name only public `https` addresses, admins also those of
+ * their own network. Nobody may name a path on the server's machine.
  */
 import { isIP } from "node:net";
 import {
@@ -18,13 +18,13 @@ export interface SkillAddress {
   protocol: "https" | "http";
   hostname: string;
   port: number;
-  /** Null: what the repository itself names. */
+  /** Null: the repository's HEAD. */
   ref: string | null;
   /** Empty: the top of the repository. */
   path: string;
 }
 
-/** Nothing that git could take for an option, a range or a place outside its refs. */
+/** Refs without anything that git could take for an option, a range or a path outside its refs. */
 const REF = /^[\p{L}\p{N}_][\p{L}\p{N}._/+@#-]*$/u;
 const NOT_IN_REF = /\.\.|@\{|\/\/|\/\.|(?:\.lock|[./])$/;
 const MAX_PATH_PARTS = 20;
@@ -45,7 +45,7 @@ export function parseSkillAddress({ url: given, ref, path }: SkillImport): Skill
     throw invalid("url_invalid", "The address must end with its path: leave out ? and #.");
   if (url.pathname.length < 2)
     throw invalid("url_invalid", "The address names a host, but no repository on it.");
-  // Programs differ in whether a last dot belongs to the name; the checked one must be the dialled one.
+  // Programs differ on a trailing dot in a host name, and the checked name must be the dialled one.
   if (url.hostname.endsWith("."))
     throw invalid("url_invalid", "Leave out the dot at the end of the host's name.");
   const protocol = url.protocol === "https:" ? "https" : "http";
@@ -66,19 +66,19 @@ function requireRef(ref: string): string {
 
 function folderOf(path: string): string {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused
   const isOdd = parts.some((part) => part === ".." || /[\u0000-\u001f\u007f\\:]/.test(part));
   if (!isOdd && parts.length <= MAX_PATH_PARTS && path.isWellFormed()) return parts.join("/");
   throw invalid("path_invalid", "path must be a folder inside the repository, such as skills/pdf.");
 }
 
 export interface AddressRights {
-  /** Whether the one who asks may have the server speak to its own network. */
+  /** True if the caller may have the server connect to its own network. */
   ownNetwork: boolean;
   lookupAll?: ResolveOptions["lookupAll"];
 }
 
-/** The address to dial; the name must not be asked for again, since a second answer could differ. */
+/** Resolves the address to dial. The name must not be resolved again, since a second answer could differ. */
 export async function resolveSkillAddress(
   { protocol, hostname }: SkillAddress,
   { ownNetwork, lookupAll }: AddressRights,
@@ -91,12 +91,12 @@ export async function resolveSkillAddress(
       ? refusedAddress(hostname, ownNetwork)
       : error;
   });
-  // On the way through the internet anybody could put other files in.
+  // Anybody on the way through the internet could replace the files.
   if (protocol === "http" && !isOwnNetwork(address)) throw needsHttps();
   return address;
 }
 
-/** As curl takes it: `host:port:address`; undefined for a host that is an address itself. */
+/** Formats a pin for curl: `host:port:address`; undefined if the host is an address itself. */
 export function pinFor({ hostname, port }: SkillAddress, address: string): string | undefined {
   if (isIP(hostname.replace(/^\[(.*)\]$/, "$1")) !== 0) return undefined;
   return `${hostname}:${port}:${isIP(address) === 6 ? `[${address}]` : address}`;

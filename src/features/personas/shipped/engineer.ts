@@ -1,4 +1,4 @@
-/** `engineer`: builds and mends software with care. */
+/** `engineer`: builds and repairs software with care. */
 import { safety } from "./safety.ts";
 import type { ShippedPersona } from "./shipped-persona.ts";
 

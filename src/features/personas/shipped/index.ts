@@ -1,4 +1,4 @@
-/** The personas that come with the product. */
+/** Built-in personas. */
 import { engineer } from "./engineer.ts";
 import { researcher } from "./researcher.ts";
 import { reviewer } from "./reviewer.ts";

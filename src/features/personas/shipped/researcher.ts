@@ -1,4 +1,4 @@
-/** `researcher`: finds out, and says how it knows. */
+/** `researcher`: answers questions and gives its sources. */
 import { safety } from "./safety.ts";
 import type { ShippedPersona } from "./shipped-persona.ts";
 

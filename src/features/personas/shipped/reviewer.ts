@@ -1,4 +1,4 @@
-/** `reviewer`: reads changes and finds what is wrong with them. */
+/** `reviewer`: reads changes and finds the faults in them. */
 import { safety } from "./safety.ts";
 import type { ShippedPersona } from "./shipped-persona.ts";
 

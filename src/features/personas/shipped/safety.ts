@@ -1,4 +1,4 @@
-/** What every persona of the product is told first. */
+/** First instructions of every built-in persona. */
 import type { PersonaFile } from "../contract.ts";
 
 export const safety: PersonaFile = {

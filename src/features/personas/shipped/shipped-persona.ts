@@ -1,4 +1,4 @@
-/** What a persona that ships says; everything else is as for any new one. */
+/** Fields of a built-in persona; all others have the defaults of a new persona. */
 import type { PersonaFile } from "../contract.ts";
 
 export interface ShippedPersona {

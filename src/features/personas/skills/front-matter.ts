@@ -1,20 +1,23 @@
 /**
  * Front matter of a SKILL.md: `key: value` lines between two `---`. Each value is read as YAML by
- * itself, because skills in the wild write texts such as `description: Use when: …`, which is no
- * YAML; a value that is no YAML text is taken as it was written.
+ * itself, because existing skills write texts such as `description: Use when: …`, which is not YAML; a
+ * value that is not a YAML string is taken as it was written.
  */
 import { CST, Parser } from "yaml";
 
 export const SKILL_FILE = "SKILL.md";
 
-/** The parser takes quadratic time on nested input; no name or description is this long. */
+/**
+ * Maximum length of a value to parse.
+ * The parser takes quadratic time on nested input, and no name or description is this long.
+ */
 const MAX_YAML_CHARS = 4_096;
 
 export function readFrontMatter(text: string): Record<string, string> | undefined {
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
   const end = lines.indexOf("---", 1);
   if (lines[0] !== "---" || end < 0) return undefined;
-  // Without a prototype, so that `constructor` is a key like any other.
+  // Created without a prototype, so that `constructor` is a key like any other.
   const found: Record<string, string> = Object.create(null);
   let at = 1;
   while (at < end) {
@@ -34,7 +37,7 @@ function readValue(source: string): string {
   return (text ?? asWritten(source)).trim();
 }
 
-/** Undefined for lists, maps, anchors, aliases, tags and everything that is not well-formed. */
+/** Reads a scalar; undefined for lists, maps, anchors, aliases, tags and malformed text. */
 function readScalar(source: string): string | undefined {
   const [document, ...more] = new Parser().parse(source);
   if (document?.type !== "document" || document.start.length > 0 || more.length > 0)

@@ -1,6 +1,6 @@
 /**
- * The personas that come with the product are made once for each org. What people did with them
- * since stays: an edited one is not overwritten, a deleted one does not come back.
+ * Creates the built-in personas once for each org. Later changes by people stay: an edited persona is
+ * not overwritten, a deleted one does not come back.
  */
 import { command, type Engine, type Work } from "#engine/index.ts";
 import { SYSTEM } from "../access.ts";
@@ -13,7 +13,7 @@ import type { ShippedPersona } from "../shipped/shipped-persona.ts";
 
 const ALL = JSON.stringify(shippedPersonas.map(({ slug }) => slug));
 
-/** For every org that lacks one. Safe to run at any time, on every server. */
+/** Creates missing built-in personas in every org. Safe to run at any time, on every server. */
 export async function shipPersonas(engine: Engine): Promise<void> {
   const orgs = await engine.store.read((reader) => listOrgsWithout(reader, ALL));
   for (const orgId of orgs) await shipTo(engine, orgId);

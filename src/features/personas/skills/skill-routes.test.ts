@@ -69,7 +69,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect.objectContaining({ name: "mail", files: [{ path: "SKILL.md", bytes: 43 }] }),
         expect.objectContaining({ name: "pdf", description: "About pdf" }),
       ]);
-      // The same again is no new version.
+      // The same content makes no new version.
       expect(await put(id, "mail", { files: [file(main("mail"))] })).toMatchObject({ version: 3 });
       const late = put(id, "mail", { files: [file(main("mail", "x"))], ifVersion: 2 });
       await expect(late).rejects.toMatchObject({ code: "version_changed" });
@@ -112,14 +112,14 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         "unchanged",
       ]);
 
-      // What the version before had is still there, under its own commit.
+      // The preceding version keeps its skills, under their own commit.
       const before = await world.call<{ version: Version }>(
         owner,
         "GET",
         `${BASE}/${id}/versions/2`,
       );
       expect(before.version.skills[1]).toMatchObject({ source: { commit: first } });
-      // A change of something else, or all skills sent back as they are, forgets no source.
+      // A change of something else, or all skills sent back unchanged, keeps the sources.
       const exported = exportOf(before.version, again.persona);
       expect(exported.skills[1]).not.toHaveProperty("source");
       const { persona } = await world.call<{ persona: Persona }>(owner, "PATCH", `${BASE}/${id}`, {

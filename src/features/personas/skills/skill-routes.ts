@@ -1,4 +1,4 @@
-/** Skills of a persona, one by one, and from a git repository. Each change is a version of it. */
+/** Routes for the skills of a persona, one by one and from a git repository. Each change makes a version. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { command, may, type Route, type RouteRequest, serve } from "#engine/index.ts";
 import { requireEditable, requirePerson, requireVisible } from "../access.ts";
@@ -33,7 +33,7 @@ const importRoute = (fetchSkills: SkillFetcher) =>
   serve(personasApi.importSkills, async (request) => {
     const { engine, principal, params, body } = request;
     const person = requirePerson(principal, params.orgId, "persona.manage");
-    // Nothing is fetched for somebody who could not keep it.
+    // Nothing is fetched for a person who could not save it.
     await engine.store.read((reader) => requireEditable(reader, person, params.id));
     const ownNetwork = may(person, "persona.administer", { orgId: person.orgId });
     const imported = await fetchSkills(body, { ownNetwork });

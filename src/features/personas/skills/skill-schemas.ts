@@ -9,7 +9,7 @@ export const MAX_SKILLS = 20;
 export const MAX_SKILL_FILES = 100;
 export const MAX_SKILLS_BYTES = 2 * 1024 * 1024;
 
-/** Text of a file. Its size is judged apart: too large is refused differently from not valid. */
+/** Text of a file. Its size is checked separately: too large is refused differently from invalid. */
 export const fileContent = z.string().refine(isStorable, UNSTORABLE);
 
 export function checkedBy(fault: (text: string) => string | undefined) {
@@ -19,7 +19,7 @@ export function checkedBy(fault: (text: string) => string | undefined) {
   };
 }
 
-/** The version that a change is based on; refused when there is a newer one. */
+/** Version that a change is based on; the change is refused if there is a newer one. */
 export const ifVersion = z.number().int().min(1).optional();
 
 const skillFileSchema = z.strictObject({
@@ -37,7 +37,7 @@ const skillFilesSchema = z
     if (twice !== undefined)
       context.addIssue({ code: "custom", message: `${twice} is there twice` });
   });
-/** When given, the files must have this hash: what was looked at is what is attached. */
+/** Expected hash of the files: the files that somebody looked at are the ones that are attached. */
 const skillHash = z
   .string()
   .regex(/^[0-9a-f]{64}$/, "must be a sha256 in small hexadecimal letters")
@@ -59,20 +59,20 @@ export const skillsSchema = z
       context.addIssue({ code: "custom", message: `${repeated} is there twice` });
   });
 
-/** One skill; its name stands in the path. */
+/** One skill; its name is in the path. */
 export const skillChangeSchema = z.strictObject({
   files: skillFilesSchema,
   sha256: skillHash,
   ifVersion,
 });
 
-/** From where skills are fetched; what it names is judged when it is read. */
+/** Source of an import; its parts are checked when they are read. */
 export const skillImportSchema = z.strictObject({
   /** `https://…`, without a password. */
   url: z.string().min(1).max(2_000),
-  /** A branch, a tag or a commit; left out: what the repository itself names. */
+  /** A branch, a tag or a commit; default: the repository's HEAD. */
   ref: z.string().min(1).max(250).optional(),
-  /** The folder to look in; left out: all of it. */
+  /** Folder to look in; default: the whole repository. */
   path: z.string().max(300).optional(),
   ifVersion,
 });
@@ -80,11 +80,11 @@ export type SkillImport = z.infer<typeof skillImportSchema>;
 
 const skillSource = z.object({
   url: z.string(),
-  /** As it was asked for; null: what the repository itself names. */
+  /** The requested ref; null: the repository's HEAD. */
   ref: z.string().nullable(),
-  /** The skill's own folder there; empty: the top. */
+  /** Folder of the skill in the repository; empty: the top. */
   path: z.string(),
-  /** From which its files were taken. */
+  /** Commit that the files were taken from. */
   commit: z.string(),
 });
 export type SkillSource = z.infer<typeof skillSource>;
@@ -92,9 +92,9 @@ export type SkillSource = z.infer<typeof skillSource>;
 const skillHead = {
   name: z.string(),
   description: z.string(),
-  /** Of all its files; changes with any of them. */
+  /** Hash of all files. */
   sha256: z.string(),
-  /** Null: its files were given. */
+  /** Null: the files were uploaded. */
   source: skillSource.nullable(),
 };
 export const skillSchema = z.object({

@@ -1,6 +1,6 @@
 /**
- * Skills: folders with a SKILL.md, whose front matter says what they are for. A skill is pinned by
- * a hash over all its files, so that nothing in it can change unseen.
+ * Skills: folders with a SKILL.md, whose front matter describes their purpose. A skill is pinned by a
+ * hash over all its files, so that no change goes unnoticed.
  */
 import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
@@ -9,7 +9,7 @@ import { readFrontMatter, SKILL_FILE } from "./front-matter.ts";
 
 const MAX_DESCRIPTION_CHARS = 1_024;
 
-/** The same files again keep what is known about where they came from. */
+/** Keeps the known source of skills whose files are unchanged. */
 export function keepSources(skills: readonly Skill[], was: readonly Skill[]): Skill[] {
   return skills.map((skill) => {
     const before = was.find(({ name }) => name === skill.name);
@@ -22,13 +22,13 @@ export function sha256(text: string): string {
   return createHash("sha256").update(text, "utf8").digest("hex");
 }
 
-/** Files in any order have one hash. */
+/** Hashes the files of a skill, independent of their order. */
 export function hashOfSkill(files: readonly { path: string; content: string }[]): string {
   const lines = files.map(({ path, content }) => `${sha256(content)}  ${path}\n`);
   return sha256(lines.sort().join(""));
 }
 
-/** The skill as it is kept, or a refusal that says what its SKILL.md lacks. */
+/** Returns the skill as it is stored, or refuses and names what its SKILL.md lacks. */
 export function pinSkill(
   { name, files, sha256: expected }: NewSkill,
   source: SkillSource | null = null,

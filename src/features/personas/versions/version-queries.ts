@@ -1,4 +1,4 @@
-/** The only SQL on versions of personas, their texts, and the sessions that hold them. */
+/** The only SQL on versions of personas, their texts, and the sessions that pin them. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { PersonaBlobRow, PersonaPinRow, PersonaTables, PersonaVersionRow } from "../schema.ts";
 
@@ -55,7 +55,7 @@ const selectVersions = prepare<
     .orderBy("number", "desc")
     .limit(p("limit")),
 );
-/** Newest first. */
+/** Lists versions, newest first. */
 export function listVersions(
   reader: Reader,
   key: { personaId: string; before: number; limit: number },
@@ -74,7 +74,7 @@ const insertBlobRow = prepare<PersonaBlobRow, unknown>((db, p) =>
     })
     .onConflict((conflict) => conflict.columns(["persona_id", "sha256"]).doNothing()),
 );
-/** What is there already stays: a hash stands for one text. */
+/** Stores texts. Existing ones stay: a hash stands for one text. */
 export async function keepTexts(
   tx: Tx,
   personaId: string,

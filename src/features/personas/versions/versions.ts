@@ -1,4 +1,4 @@
-/** Writing and reading versions. A version is never changed; the same content is the same version. */
+/** Writes and reads versions. A version never changes; equal content makes no new version. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { may, requireSignedIn, type Work } from "#engine/index.ts";
@@ -28,7 +28,7 @@ export interface VersionDraft {
   content: Content;
 }
 
-/** The version that now holds; the one before when nothing is different. */
+/** Returns the new version, or the present one if nothing is different. */
 export async function addVersion(
   work: Work,
   author: Author,
@@ -55,8 +55,8 @@ export async function addVersion(
 }
 
 /**
- * Rules that allow count by who wrote them. Who changes something else does not vouch for rules
- * they may never have looked at.
+ * Returns the author of the tool policy. Allow rules count by their author, and a person who changes
+ * something else does not approve rules that they may never have looked at.
  */
 function policyAuthor(
   author: Author,
@@ -99,7 +99,7 @@ export async function readContent(reader: Reader, version: PersonaVersionRow): P
   return unpack(version.manifest, texts);
 }
 
-/** Refused when the persona was deleted between two reads. */
+/** Refused if the persona was deleted between two reads. */
 export async function getVersion(reader: Reader, id: string): Promise<PersonaVersionRow> {
   const version = await findVersion(reader, id);
   if (!version) throw notFound("persona");

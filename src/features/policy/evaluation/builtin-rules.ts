@@ -1,4 +1,7 @@
-/** What holds where nobody has said anything else. Each rule says why, to the person and to the model. */
+/**
+ * Built-in rules, which hold where no rule of a person or an org matches.
+ * Each gives its reason to the person and to the model.
+ */
 
 import { isSecretPath } from "#protocol/names/secret-paths.ts";
 import type { Rule } from "../contract.ts";
@@ -38,7 +41,7 @@ function builtin(
   return { rule, speaksOf: (call) => (tool === "*" || tool === call.tool) && speaksOf(call) };
 }
 
-/** Of those that speak of a call, the first counts. */
+/** Built-in rules in order; the first that matches a call counts. */
 export const builtinRules: readonly BuiltinRule[] = [
   builtin(
     "tangled",

@@ -1,23 +1,23 @@
-/** What rules may look at of a call: the tool, its target, and what the target means. */
+/** Facts of a call that rules look at: the tool, its target, and the meaning of the target. */
 import { readCommands, type ShellReading } from "../shell/bash-commands.ts";
 import { normalPath } from "../shell/paths.ts";
 
 export interface CallFacts {
   tool: string;
   target: string | null;
-  /** All that is where it works the session made itself. */
+  /** True if the session itself made everything in its workspace. */
   fresh: boolean;
-  /** Its machine keeps commands apart from itself. */
+  /** True if the machine runs commands in a sandbox. */
   sandboxed: boolean;
-  /** It runs at the top of the workspace, and is waited for. */
+  /** True if the command runs at the top of the workspace and in the foreground. */
   plainPlace: boolean;
-  /** Of a shell command: what it would run. */
+  /** Commands that a shell command would run; null for other tools. */
   shell: ShellReading | null;
-  /** Of a tool on files: the path, with `.` and `..` worked out. */
+  /** Normalized path of a file tool; null for other tools. */
   path: string | null;
-  /** Of a search: which files it looks at. */
+  /** Glob of the files that a search looks at. */
   glob: string | null;
-  /** Of a fetch: the address, in its one normal form; null when it is none. */
+  /** Normalized URL of a fetch; null if the target is no URL. */
   url: URL | null;
 }
 
@@ -25,8 +25,8 @@ export interface CallFacts {
 const PATH_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "grep", "glob"]);
 
 /**
- * `fresh`: the workspace began empty. `cwd` is where a command would run, as seen inside; null is the
- * top of the workspace.
+ * Derives the facts of a call. `fresh`: the workspace began empty. `cwd`: the folder of a command, as
+ * seen inside the workspace; null is its top.
  */
 export function factsOf(
   tool: string,

@@ -1,10 +1,10 @@
-/** Whether a command deletes whole trees or throws work away, and whether that is the session's own. */
+/** Detects commands that delete whole trees or discard work that may not be the session's own. */
 import { programName, type ShellReading, type SimpleCommand } from "../shell/bash-commands.ts";
 import { readGit } from "../shell/git-words.ts";
 import { isPlainInside } from "../shell/paths.ts";
 import type { Word } from "../shell/shell-lexer.ts";
 
-/** True when something is deleted with all that is in it and it may not be the session's own work. */
+/** True if a tree is deleted, or work discarded, that may not be the session's own. */
 export function deletesTrees(reading: ShellReading, fresh: boolean): boolean {
   const { commands } = reading;
   const deletions = commands.flatMap((command) => {
@@ -12,7 +12,7 @@ export function deletesTrees(reading: ShellReading, fresh: boolean): boolean {
     return targets ? [targets] : [];
   });
   const isElsewhere = !fresh || reading.opaque || commands.some(leavesFolder);
-  if (isElsewhere && (deletions.length > 0 || commands.some(throwsAway))) return true;
+  if (isElsewhere && (deletions.length > 0 || commands.some(discardsWork))) return true;
   return deletions.some((targets) => targets.length === 0 || !targets.every(isOwn));
 }
 
@@ -20,7 +20,7 @@ function isOwn(word: Word): boolean {
   return word.known && isPlainInside(word.text);
 }
 
-/** After this, or by this, a relative path may be anywhere. */
+/** True if the command can change the working folder, so that a relative path may be anywhere. */
 function leavesFolder({ name, words, assignments }: SimpleCommand): boolean {
   const args = words.slice(1);
   if (assignments.includes("CDPATH")) return true;
@@ -45,7 +45,7 @@ function leavesFolder({ name, words, assignments }: SimpleCommand): boolean {
   }
 }
 
-/** The trees a command deletes; none named means that they are not known; undefined: it deletes none. */
+/** Returns the trees that a command deletes: empty if they are unknown, undefined if it deletes none. */
 function deletedTrees(command: SimpleCommand): readonly Word[] | undefined {
   const args = command.words.slice(1);
   switch (command.name) {
@@ -57,7 +57,7 @@ function deletedTrees(command: SimpleCommand): readonly Word[] | undefined {
     case "wipe":
       return openOr(command, operandsOf(args));
     case "find":
-      return findDeletes(args) ? startsOf(args) : undefined;
+      return findDeletes(args) ? startingPoints(args) : undefined;
     case "git":
     case "git-clean":
       return gitCleans(command) ? [] : undefined;
@@ -72,7 +72,7 @@ function openOr(command: SimpleCommand, operands: readonly Word[]): readonly Wor
   return command.openEnded ? [] : operands;
 }
 
-/** Options count wherever they stand, up to `--`; what is not known may be one. */
+/** True if a recursive option stands before `--`. A word that may expand to an option counts as one. */
 function isRecursive(args: readonly Word[]): boolean {
   for (const { text, loose } of args) {
     if (text === "--") return false;
@@ -97,8 +97,8 @@ function findDeletes(args: readonly Word[]): boolean {
   });
 }
 
-/** Where find begins: everything before its first test, or the present folder. */
-function startsOf(args: readonly Word[]): readonly Word[] {
+/** Returns find's starting points: everything before its first test; empty means the current folder. */
+function startingPoints(args: readonly Word[]): readonly Word[] {
   const rest = args.filter(({ text }) => !/^-[HLP]$/.test(text));
   const end = rest.findIndex(({ text }) => /^[-(!]/.test(text));
   return end < 0 ? rest : rest.slice(0, end);
@@ -110,8 +110,8 @@ function gitCleans({ name, words }: SimpleCommand): boolean {
   return !git.args.some(({ text }) => /^(?:-[a-z]*n|--dry-run)/.test(text));
 }
 
-/** Deletes many files, or changes that nobody has committed, without being told a folder. */
-function throwsAway(command: SimpleCommand): boolean {
+/** True if a command deletes many files or uncommitted changes without naming a folder. */
+function discardsWork(command: SimpleCommand): boolean {
   const args = command.words.slice(1);
   switch (command.name) {
     case "rm":
@@ -126,17 +126,17 @@ function throwsAway(command: SimpleCommand): boolean {
     case "7za":
       return args.some(({ text }) => text === "-sdel");
     default:
-      return gitThrowsAway(command);
+      return gitDiscardsWork(command);
   }
 }
 
-/** Everything in a folder: `*`, `./*`, `src/*`, `.*`. */
+/** True for everything in a folder: `*`, `./*`, `src/*`, `.*`. */
 function isAll(text: string): boolean {
   const name = text.slice(text.lastIndexOf("/") + 1);
   return name.includes("*") && /^[*.?]+$/.test(name);
 }
 
-function gitThrowsAway({ name, words }: SimpleCommand): boolean {
+function gitDiscardsWork({ name, words }: SimpleCommand): boolean {
   const git = readGit(name, words);
   const texts = git?.args.map(({ text }) => text) ?? [];
   const has = (pattern: RegExp) => texts.some((text) => pattern.test(text));

@@ -1,7 +1,7 @@
 /**
- * What the rules make of a call. A deny at any level is a no. Otherwise the highest level that has
- * something to say decides: org, then user, then built-in; within a level asking comes before
- * allowing, unless what allows is more exact.
+ * Evaluates the rules for a call. A deny at any level is a no. Otherwise the highest level with a
+ * matching rule decides: org, then user, then built-in. Within a level ask comes before allow, unless
+ * the allow is more exact.
  */
 
 import type { Rule } from "../contract.ts";
@@ -14,9 +14,9 @@ import { type Match, matchesGlob, newSteps, type Steps } from "./patterns.ts";
 export interface Evaluation {
   effect: Rule["effect"];
   reason: string;
-  /** What decides. */
+  /** The deciding rule. */
   rule: Rule;
-  /** All that speak of the call. */
+  /** All rules that match the call. */
   matched: Rule[];
 }
 
@@ -25,8 +25,8 @@ export function evaluate(
   rules: readonly Rule[],
   steps: Steps = newSteps(),
 ): Evaluation {
-  const looked: Looked = { call, steps, spellings: spellingsOf(call) };
-  const own = rules.filter((rule) => speaksOf(rule, looked));
+  const prepared: PreparedCall = { call, steps, spellings: spellingsOf(call) };
+  const own = rules.filter((rule) => speaksOf(rule, prepared));
   const builtin = builtinRules.find((entry) => entry.speaksOf(call))?.rule as Rule;
   const matched = [...own, builtin];
   const rule = own.find(({ effect }) => effect === "deny") ?? decidingRule(own) ?? builtin;
@@ -44,7 +44,7 @@ function decidingRule(matched: readonly Rule[]): Rule | undefined {
 function outweighs(rule: Rule, other: Rule): boolean {
   const difference = exactness(rule) - exactness(other);
   if (rule.effect === other.effect) return difference > 0;
-  // An allow must be more exact than the ask it lifts; an ask need not be.
+  // An allow must be more exact than the ask that it lifts; an ask need not be.
   return rule.effect === "allow" ? difference > 0 : difference >= 0;
 }
 
@@ -61,31 +61,32 @@ function reasonOf({ id, level, pattern, tool, note, effect }: Rule): string {
   return `${whose} (${id}) ${words} ${tool} on ${shown}${note ? `: ${note}` : "."}`;
 }
 
-/** A call as all rules look at it. */
-interface Looked {
+/** A call, prepared once for all rules. */
+interface PreparedCall {
   call: CallFacts;
   /** Each command in each spelling. */
   spellings: readonly string[];
   steps: Steps;
 }
 
-function speaksOf(rule: Rule, looked: Looked): boolean {
-  const { call } = looked;
+function speaksOf(rule: Rule, prepared: PreparedCall): boolean {
+  const { call } = prepared;
   if (rule.tool !== "*" && rule.tool !== call.tool) return false;
-  if (rule.effect === "allow" && !mayBeLet(rule, call)) return false;
+  if (rule.effect === "allow" && !mayAllow(rule, call)) return false;
   if (rule.match === "glob" && rule.pattern === "*") return true;
   if (call.target === null) return false;
   return rule.effect === "allow"
-    ? lets(rule, looked, call.target)
-    : stops(rule, looked, call.target);
+    ? matchesWhole(rule, prepared, call.target)
+    : matchesAnyPart(rule, prepared, call.target);
 }
 
 /**
- * A command means something else in another folder, and goes on unseen in the background, so a rule
- * that names it lets neither. What could not be read may hide what another rule stops: only the very
- * same text, which a person has seen, is let. A yes that was given for a sandbox lets nothing without.
+ * True if an allow may apply to the call. A command means something else in another folder and runs
+ * unseen in the background, so a rule that names it allows neither. A command that could not be read
+ * may hide a part that another rule stops: only exactly the text that a person has seen is allowed. A
+ * yes that was given for a sandbox allows nothing outside of one.
  */
-function mayBeLet(
+function mayAllow(
   { match, sandboxedOnly }: Rule,
   { shell, plainPlace, sandboxed }: CallFacts,
 ): boolean {
@@ -93,8 +94,12 @@ function mayBeLet(
   return shell === null || (plainPlace && (match === "exact" || !shell.tangled));
 }
 
-/** Narrow: what allows must cover all of it, and know all of it. */
-function lets({ pattern, match }: Rule, { call, steps }: Looked, target: string): boolean {
+/** Matches narrowly: an allow must cover the whole call, and all of it must be known. */
+function matchesWhole(
+  { pattern, match }: Rule,
+  { call, steps }: PreparedCall,
+  target: string,
+): boolean {
   if (match === "exact") return pattern === target;
   if (call.shell) {
     const { commands, opaque } = call.shell;
@@ -112,28 +117,28 @@ function lets({ pattern, match }: Rule, { call, steps }: Looked, target: string)
   return matchesGlob(pattern, target, "text", steps) === true;
 }
 
-/** Nothing that the glob does not show: no redirection, no variable set for it, no unknown word. */
+/** True if the glob shows the whole command: no redirection, no variable set for it, no unknown word. */
 function isCovered(command: SimpleCommand, pattern: string, steps: Steps): boolean {
   return (
     command.assignments.length === 0 &&
-    command.redirects.every(leadsNowhere) &&
+    command.redirects.every(isHarmlessRedirect) &&
     !command.openEnded &&
     command.words.every(({ known }) => known) &&
     matchesGlob(pattern, commandText(command), "text", steps) === true
   );
 }
 
-/** To nothing, or to where another stream leads; a bare number is the name of a file. */
-function leadsNowhere({ operator, target }: SimpleCommand["redirects"][number]): boolean {
+/** True for a redirection to `/dev/null` or to another stream. A bare number is the name of a file. */
+function isHarmlessRedirect({ operator, target }: SimpleCommand["redirects"][number]): boolean {
   return (
     target.text === "/dev/null" || (/^[<>]&$/.test(operator) && /^(?:\d+|-)$/.test(target.text))
   );
 }
 
-/** Wide: any part of it, in any spelling, and when there is too much of it to tell. */
-function stops(
+/** Matches widely: any part of the call, in any spelling, and when matching runs out of steps. */
+function matchesAnyPart(
   { pattern, match }: Rule,
-  { call, spellings, steps }: Looked,
+  { call, spellings, steps }: PreparedCall,
   target: string,
 ): boolean {
   const kind = isPathTool(call.tool) ? "path" : "text";
@@ -150,7 +155,7 @@ function stops(
   return call.path !== null && endings(call.path).some(fits);
 }
 
-/** Put together once: there may be many commands, and many rules. */
+/** Lists the spellings once per call, since there may be many commands and many rules. */
 function spellingsOf({ shell }: CallFacts): string[] {
   return [...new Set(shell?.commands.flatMap(spellings) ?? [])];
 }
@@ -161,14 +166,14 @@ function spellings(command: SimpleCommand): string[] {
   return [text, named];
 }
 
-/** A path and, where it begins at the top of the machine, every way it may be inside the workspace. */
+/** Returns the path and, if it is absolute, every relative path that it may be inside the workspace. */
 function endings(path: string): string[] {
   if (!path.startsWith("/")) return [path];
   const steps = path.slice(1).split("/");
   return [path, ...steps.map((_, from) => steps.slice(from).join("/"))];
 }
 
-/** `example.org`, `*.example.org` or a glob of a whole address. */
+/** Matches `example.org`, `*.example.org` or a glob of a whole URL. */
 function matchesUrl(pattern: string, url: URL, steps: Steps): Match {
   if (url.username !== "" || url.password !== "") return false;
   if (pattern.includes("://")) return matchesGlob(pattern, url.href, "text", steps);

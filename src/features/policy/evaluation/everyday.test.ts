@@ -1,4 +1,4 @@
-/** What people and agents do all day must not be asked about: who is asked too often stops reading. */
+/** Everyday commands of people and agents need no approval: a person who is asked too often stops reading. */
 import { describe, expect, it } from "vitest";
 import { factsOf } from "./call-facts.ts";
 import { evaluate } from "./evaluate.ts";

@@ -1,4 +1,4 @@
-/** Policy's say in a tool call: one look at the rules, then a pure decision. */
+/** Policy's verdict on a tool call: reads the rules once, then decides with a pure function. */
 import type { GateRow, SessionRow, Work } from "#engine/index.ts";
 import { isIsolatedRunner } from "#engine/runs/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
@@ -16,12 +16,12 @@ export const judgeCall: Judge = async (work, call) => {
   const refusal = refuseInAdvance(call, await isConfined(work, call));
   if (refusal !== undefined) return { verdict: "deny", reason: refusal };
   const facts = await factsFor(work, call);
-  const shown = { input: call.given, cwd: call.cwd, ...placeOf(facts) };
+  const shown = { input: call.given, cwd: call.cwd, ...sandboxFact(facts) };
   const { effect, reason } = await evaluateFor(work, call.session.row, facts, shown);
   return { verdict: effect, reason: effect === "allow" ? null : reason };
 };
 
-/** The effect that the rules now have on a call that waits for a person. */
+/** Returns the effect that the rules now have on a call that waits for a person. */
 export async function judgeWaiting(
   work: Work,
   row: SessionRow,
@@ -35,8 +35,8 @@ export async function judgeWaiting(
 }
 
 /**
- * The session's own rules first. A parent's yes lifts a question only if nothing but the general
- * rules asks, the call is the very same, and both work on the same files.
+ * Evaluates the session's own rules first. A parent's yes lifts a question only if nothing but the
+ * general rules asks, the call is exactly the same, and both sessions work on the same files.
  */
 async function evaluateFor(
   work: Work,
@@ -55,24 +55,27 @@ async function evaluateFor(
   const firm = rules.filter((rule) => !isParents(rule) || rule.effect === "deny").map(ruleView);
   const own = evaluate(facts, firm);
   if (own.effect !== "ask" || own.rule.sessionId === row.id) return own;
-  const asked = { ...shown, tool: facts.tool, reason: own.reason };
-  const inherited = rules.find((rule) => isParents(rule) && coversChild(rule, asked));
+  const childCall = { ...shown, tool: facts.tool, reason: own.reason };
+  const inherited = rules.find((rule) => isParents(rule) && coversChild(rule, childCall));
   if (!inherited || !(await worksWithParent(work, row, facts.tool))) return own;
   return evaluate(facts, [...firm, ruleView(inherited)]);
 }
 
-/** An address is the same wherever it is fetched from; all else is about files. */
+/**
+ * True if parent and child work on the same files.
+ * A URL is the same wherever it is fetched; all other tools work on files.
+ */
 async function worksWithParent(work: Work, row: SessionRow, tool: string): Promise<boolean> {
   const parent = row.parent_session_id && (await findSession(work.tx, row.parent_session_id));
   if (!parent || parent.owner_id !== row.owner_id) return false;
   return tool === "web_fetch" || isSameProject(parent, row);
 }
 
-function placeOf({ shell, sandboxed }: CallFacts): Pick<ShownCall, "sandboxed"> {
+function sandboxFact({ shell, sandboxed }: CallFacts): Pick<ShownCall, "sandboxed"> {
   return shell === null ? {} : { sandboxed };
 }
 
-/** True if the call is kept to a sandbox; only looked up where it decides something. */
+/** True if the call is confined to a sandbox. Looked up only where that affects the verdict. */
 async function isConfined(work: Work, { tool, target, run }: CallToJudge): Promise<boolean> {
   const mayLeave = isPathTool(tool) && target !== null && /^\/|\.\./.test(target);
   return mayLeave && isIsolatedRunner(work.tx, run.runner_id);
@@ -85,11 +88,11 @@ async function factsFor(
   const facts = factsOf(tool, target, isFresh(session.row), input, cwd);
   if (facts.shell === null) return facts;
   const sandboxed = await isIsolatedRunner(work.tx, run.runner_id);
-  // Without a sandbox the workspace is a folder among others, with links and all.
+  // A workspace without a sandbox is a folder among others, and may hold links to them.
   return { ...facts, sandboxed, fresh: facts.fresh && sandboxed };
 }
 
-/** It began empty: neither a repository nor somebody's folder. */
+/** True if the workspace began empty: neither a repository nor somebody's folder. */
 export function isFresh(row: SessionRow): boolean {
   return row.repo === null && row.project_dir === null;
 }

@@ -1,6 +1,6 @@
 /**
- * Hosts that web_fetch reads without asking: documentation, questions and answers, source. Package
- * registries are not among them; an organisation allows its own by a rule.
+ * Hosts that web_fetch reads without asking: documentation, questions and answers, source code. Package
+ * registries are not among them; an organisation allows its own with a rule.
  */
 
 const HOSTS: ReadonlySet<string> = new Set([
@@ -68,12 +68,12 @@ const HOSTS: ReadonlySet<string> = new Set([
   "wikipedia.org",
   "www.wikipedia.org",
 ]);
-/** Only of those who give all names under them to their own pages. */
+/** Suffixes of hosts that use all names under them for their own pages. */
 const SUFFIXES = [".wikipedia.org"] as const;
 
 /**
- * Encrypted, at the usual port, without a name and password in the address, and nothing in it that
- * could be somebody's data: what is asked for ends up in logs, and on some pages in public.
+ * True for an https URL of a known host at the default port, without credentials, and without anything
+ * that could be somebody's data: a requested URL ends up in logs, and on some sites in public.
  */
 export function isKnownPlace(url: URL): boolean {
   if (url.protocol !== "https:" || url.port !== "" || url.username !== "" || url.password !== "")
@@ -92,7 +92,7 @@ function carriesData({ pathname, search }: URL): boolean {
   return text.split("/").some((part) => part.length > MAX_PART_CHARS) || looksEncoded(text);
 }
 
-/** A commit's name; more digits are something else. */
+/** Hash of a commit. Longer hex strings are something else. */
 const COMMIT = /^[0-9a-f]{40}$/;
 const LONG_HEX = /[0-9a-f]{41,}/i;
 const MIN_ENCODED_CHARS = 40;
@@ -102,11 +102,11 @@ function looksEncoded(text: string): boolean {
     String.fromCharCode(Number.parseInt(code, 16)),
   );
   if (LONG_HEX.test(plain)) return true;
-  return plain.split(/[^\w+-]/).some(isJumbled);
+  return plain.split(/[^\w+-]/).some(isMixedLikeBase64);
 }
 
-/** Letters and digits mixed as base64 mixes them, without the dashes between words. */
-function isJumbled(run: string): boolean {
+/** True for letters and digits mixed as in base64, without dashes between words. */
+function isMixedLikeBase64(run: string): boolean {
   if (run.length < MIN_ENCODED_CHARS || COMMIT.test(run)) return false;
   const count = (pattern: RegExp) => run.match(pattern)?.length ?? 0;
   const separators = count(/[-_+]/g);

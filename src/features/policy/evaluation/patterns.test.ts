@@ -28,13 +28,13 @@ describe("globs", () => {
     expect(matchesGlob(`${"**/a/".repeat(30)}b`, "a/".repeat(5_000), "path")).toBe(false);
   });
 
-  /** The same meaning as a regular expression, which backtracks and so serves for short texts only. */
+  /** Translates a glob into a regular expression. That backtracks, so it serves for short texts only. */
   function reference(pattern: string, kind: "path" | "text"): RegExp {
     const plain = (text: string) => text.replaceAll(/[\\^$.|+()[\]{}]/g, "\\$&");
     const items = (text: string, any: string) =>
       plain(text).replaceAll("*", `${any}*`).replaceAll("?", any);
     if (kind === "text") return new RegExp(`^${items(pattern, "[^]")}$`, "u");
-    // Each step ends with a slash, so that `**` is any number of steps.
+    // Each segment ends with a slash, so that `**` is any number of segments.
     const steps = pattern
       .split("/")
       .map((step) => (step === "**" ? "(?:[^/]*/)*" : `${items(step, "[^/]")}/`));

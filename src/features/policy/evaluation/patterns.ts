@@ -1,24 +1,24 @@
 /**
  * Globs over targets. In paths `*` stays within a folder and `**` does not; elsewhere `*` is any text.
- * Matched without backtracking into earlier stars. That is still pattern × text at worst, and it runs
- * inside a transaction, so every comparison is counted and an allowance ends it.
+ * The matcher does not backtrack into earlier stars. The worst case is still pattern × text, and
+ * matching runs inside a transaction, so every comparison is counted and a budget ends it.
  */
 
-/** What may still be compared; shared by all that is matched for one call. */
+/** Budget of comparisons, shared by all matches for one call. */
 export interface Steps {
   left: number;
 }
 
-/** For one pattern on one text: far more than any honest pattern takes. */
+/** Budget for one pattern on one text: far more than any honest pattern takes. */
 const MAX_STEPS_EACH = 1_000_000;
-/** For all rules on one call. */
+/** Budget for all rules on one call. */
 const MAX_STEPS = 5_000_000;
 
 export function newSteps(): Steps {
   return { left: MAX_STEPS };
 }
 
-/** `unsure`: it took too long to tell. What allows must not count on it, what stops must. */
+/** Result of a match. `unsure`: the budget ran out. An allow must not rely on it; a deny or an ask must. */
 export type Match = boolean | "unsure";
 
 export function matchesGlob(
@@ -37,17 +37,17 @@ export function matchesGlob(
   return own.left < 0 ? "unsure" : match;
 }
 
-/** Two rows of items to be laid side by side. */
+/** Two sequences to be compared: items of a pattern and items of a text. */
 interface Items {
   patternLength: number;
   textLength: number;
-  /** Whether this item of the pattern stands for any number of items. */
+  /** True if this item of the pattern stands for any number of items. */
   isMany(at: number): boolean;
-  fits(at: number, place: number): boolean;
+  fits(at: number, position: number): boolean;
 }
 
 function textItems(pattern: string, text: string, steps: Steps): Items {
-  // By code points only where there are others than plain ones: copying long texts costs.
+  // Split by code points only where a surrogate occurs: copying long texts is expensive.
   const isPlain = !/[\ud800-\udfff]/.test(text);
   const wanted = isPlain ? pattern : [...pattern];
   const found = isPlain ? text : [...text];
@@ -56,7 +56,7 @@ function textItems(pattern: string, text: string, steps: Steps): Items {
     patternLength: wanted.length,
     textLength: found.length,
     isMany: (at) => wanted[at] === "*",
-    fits: (at, place) => wanted[at] === "?" || wanted[at] === found[place],
+    fits: (at, position) => wanted[at] === "?" || wanted[at] === found[position],
   };
 }
 
@@ -68,31 +68,31 @@ function pathItems(pattern: string, text: string, steps: Steps): Items {
     patternLength: wanted.length,
     textLength: found.length,
     isMany: (at) => wanted[at] === "**",
-    fits: (at, place) =>
-      matchItems(textItems(wanted[at] as string, found[place] as string, steps), steps),
+    fits: (at, position) =>
+      matchItems(textItems(wanted[at] as string, found[position] as string, steps), steps),
   };
 }
 
-/** The last item that stands for many takes more when the rest does not fit. */
+/** Matches items. When the rest does not fit, the last item that stands for many takes one more. */
 function matchItems(items: Items, steps: Steps): boolean {
   const { patternLength, textLength } = items;
   let at = 0;
-  let place = 0;
+  let position = 0;
   let lastMany = -1;
   let taken = 0;
-  while (place < textLength) {
+  while (position < textLength) {
     if (--steps.left < 0) return false;
     if (at < patternLength && items.isMany(at)) {
       lastMany = at;
-      taken = place;
+      taken = position;
       at += 1;
-    } else if (at < patternLength && items.fits(at, place)) {
+    } else if (at < patternLength && items.fits(at, position)) {
       at += 1;
-      place += 1;
+      position += 1;
     } else if (lastMany >= 0) {
       at = lastMany + 1;
       taken += 1;
-      place = taken;
+      position = taken;
     } else return false;
   }
   while (at < patternLength && items.isMany(at)) at += 1;
@@ -100,7 +100,7 @@ function matchItems(items: Items, steps: Steps): boolean {
   return at >= patternLength;
 }
 
-/** What a pattern is taken for when nothing is said; the bare name of a host is one of addresses. */
+/** Default match of a pattern. The bare name of a host is a glob over URLs. */
 export function defaultMatch(tool: string, pattern: string): "exact" | "glob" {
   const isHost = tool === "web_fetch" && !pattern.includes("://");
   return isHost || /[*?]/.test(pattern) ? "glob" : "exact";

@@ -1,11 +1,11 @@
-/** Commands by which something gets to where others see it: pushes, pull requests, releases. */
+/** Commands that publish something to others: pushes, pull requests, releases. */
 import type { SimpleCommand } from "../shell/bash-commands.ts";
 import { isOwnCommand, readGit } from "../shell/git-words.ts";
 import type { Word } from "../shell/shell-lexer.ts";
 
 const PUSHING_PAIRS = new Set(["lfs push", "subtree push", "svn dcommit", "p4 submit"]);
 
-/** Also when the text hides which subcommand it is: nobody who means another has to. */
+/** True also if the text hides the subcommand: nobody who means another one needs to hide it. */
 export function pushes(command: SimpleCommand): boolean {
   const git = readGit(command.name, command.words);
   if (!git) return false;
@@ -27,7 +27,7 @@ const HUB = new Set([
   ..."api browse ci-status compare issue pr pull-request release sync".split(" "),
 ]);
 
-/** Settings and programs from elsewhere may make any word a push. */
+/** True for settings and programs from elsewhere, which may turn any word into a push. */
 function bringsCommands({ text, known }: Word): boolean {
   if (/^--(?:config-env|exec-path=)/.test(text)) return true;
   const value = /^(?:-c)?[\w.-]+=(.*)$/s.exec(text)?.[1];
@@ -74,7 +74,7 @@ export function publishes(command: SimpleCommand): boolean {
   return callsApi(command);
 }
 
-/** A program and its first arguments; no command for publishing is told by more. */
+/** Maximum of arguments to look at: no publishing command needs more to be recognised. */
 const MAX_ARGS = 12;
 
 function plainText({ name, words }: SimpleCommand): string {
@@ -82,7 +82,7 @@ function plainText({ name, words }: SimpleCommand): string {
   return [name, ...withoutOptions(texts).slice(0, MAX_ARGS)].join(" ").slice(0, 500);
 }
 
-/** `gh api` with something to send. */
+/** True for `gh api` with a request body or a method that writes. */
 function callsApi({ name, words }: SimpleCommand): boolean {
   if (name !== "gh" && name !== "glab" && name !== "hub") return false;
   const texts = words.slice(1).map((word) => word.text);

@@ -1,4 +1,4 @@
-/** Making, taking away and listing rules. People make them for themselves; admins for everyone. */
+/** Creates, removes and lists rules. Members make rules for themselves, admins for everyone. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
 import { may, type Principal, requireSignedIn, type SessionRow, type Work } from "#engine/index.ts";
@@ -11,7 +11,7 @@ export type UserPrincipal = Extract<Principal, { kind: "user" }>;
 
 const MAX_RULES = 1_000;
 
-/** Rules are made by people: an agent must not widen what it may do. */
+/** Requires a person: an agent must not widen its own permissions. */
 export function requireUser(principal: Principal): UserPrincipal {
   if (principal.kind === "user") return principal;
   throw new Refusal(
@@ -94,16 +94,16 @@ function changeOf({ org_id: orgId, id, level }: PolicyRuleRow, userId: string, a
   return { orgId, by: `user:${userId}`, area, action, subjectId: id };
 }
 
-/** A decision that is to hold longer than once, as a rule for exactly this. */
+/** A decision that holds for more than one call, as a rule for exactly this target. */
 export interface StandingDecision {
   id: string;
   orgId: string;
   userId: string;
-  /** Null: for all of the person's sessions. */
+  /** Session that the rule holds for; null: all of the person's sessions. */
   sessionId: string | null;
-  /** Of a rule for one session: the calls of its children that it covers; null: none. */
+  /** Calls of the session's children that its rule covers; null: none. */
   childKey: string | null;
-  /** The yes was given for a command in a sandbox. */
+  /** True if the yes was given for a command in a sandbox. */
   sandboxedOnly: boolean;
   tool: string;
   target: string;
@@ -140,7 +140,7 @@ export async function removeRule(work: Work, principal: UserPrincipal, id: strin
   return ruleView(row);
 }
 
-/** A rule outlasts the credential it was made with, so an API key makes and removes none. */
+/** Refuses API keys, because a rule outlasts the credential it was made with. */
 function requireRight(principal: UserPrincipal, level: "user" | "org"): void {
   requireSignedIn(principal, "Making or removing a rule");
   if (level === "user" || may(principal, "policy.manage", { orgId: principal.orgId })) return;
@@ -151,7 +151,7 @@ function requireRight(principal: UserPrincipal, level: "user" | "org"): void {
   );
 }
 
-/** Locks it; missing and not yours answer alike. */
+/** Locks the session. A missing session and another person's get the same refusal. */
 export async function requireOwnSession(
   work: Work,
   principal: UserPrincipal,
@@ -166,7 +166,7 @@ export async function requireOwnSession(
 const WHOLE_ADDRESS = /^https?:\/\/(?:\*\.)?[^*?/@]+\//i;
 const HOST = /^(?:\*\.)?[^*?/@:]+$/;
 
-/** `https://example.org*` would also be `https://example.org.elsewhere.net`. */
+/** Refuses `https://example.org*`, which would also match `https://example.org.elsewhere.net`. */
 function refuseWideAddress(pattern: string): void {
   if (pattern === "*" || WHOLE_ADDRESS.test(pattern) || HOST.test(pattern)) return;
   throw invalid(
@@ -178,10 +178,10 @@ function invalid(message: string): Refusal {
   return new Refusal("invalid", "pattern_invalid", message);
 }
 
-/** Who made the rules that a session has from its persona. */
+/** Creator of the rules that a session has from its persona. */
 const PERSONA = "persona";
 
-/** Puts these in the place of what the session had from its persona before. */
+/** Replaces the rules that the session has from its persona. */
 export async function setPersonaRules(
   work: Work,
   session: SessionRow,

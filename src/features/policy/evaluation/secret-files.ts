@@ -6,7 +6,7 @@ import type { Word } from "../shell/shell-lexer.ts";
 import { closingBrace, closingParen } from "../shell/shell-quotes.ts";
 import { matchesGlob, newSteps, type Steps } from "./patterns.ts";
 
-/** What a glob is tried on, to see whether it would find a secret. `~` is a name nobody spells out. */
+/** Sample names that show whether a glob would find a secret. `~` stands for a name nobody spells out. */
 const SAMPLES = [
   ".env",
   ".env.local",
@@ -22,34 +22,37 @@ const SAMPLES = [
   ".ssh",
   ".aws",
 ];
-/** A glob with fewer letters says nothing about what is wanted, unless it begins with a dot. */
+/** Minimum of literal characters: a shorter glob says nothing about its aim, unless it begins with a dot. */
 const MIN_LITERAL = 2;
-/** Longer names than any file has; who writes such a glob hides something. */
+/**
+ * Maximum length of a glob. No file name is longer,
+ * so a longer glob is taken for an attempt to hide something.
+ */
 const MAX_GLOB_CHARS = 256;
 
-/** Whether a command names such a file, as an argument, within one, or as its input or output. */
+/** True if a command names a secret file: as an argument, within one, or as its input or output. */
 export function touchesSecrets({ commands, opaque }: ShellReading): boolean {
   const steps = newSteps();
   const isFed = commands.some(({ openEnded }) => openEnded);
-  // Saying a name is not opening the file, unless something else takes it up.
-  const isSaid = ({ name }: SimpleCommand) =>
+  // Printing a name does not open the file, unless another command reads the output.
+  const isOnlyPrinted = ({ name }: SimpleCommand) =>
     !isFed && !opaque && (name === "echo" || name === "printf");
   return commands.some(
     (command) =>
-      (!isSaid(command) && operandsOf(command).some((word) => namesSecret(word, steps))) ||
+      (!isOnlyPrinted(command) && operandsOf(command).some((word) => namesSecret(word, steps))) ||
       command.redirects.some(({ target }) => namesSecret(target, steps)) ||
       (isFed && command.name === "find" && findsSecrets(command, steps)),
   );
 }
 
-/** Programs whose first argument is what to look for, not where. */
+/** Programs whose first argument is an expression to search for, not a file. */
 const SEARCHES: ReadonlySet<string> = new Set(
   "grep egrep fgrep zgrep rg ag ack sed gsed awk gawk mawk jq yq".split(" "),
 );
-/** Options that give it instead; then every argument is a file. */
+/** Options that pass the expression; every argument is then a file. */
 const GIVES_EXPRESSION = /^(?:-[A-Za-z]*[ef]|--(?:reg\w*|f|fi|fil|file|e|ex|exp\w*)(?:=|$))/;
 
-/** What follows is said to people. */
+/** Options followed by a message for people, not by a file. */
 const MESSAGE = /^(?:-[a-z]*m|--message)$/;
 
 function operandsOf({ name, words }: SimpleCommand): readonly Word[] {
@@ -68,7 +71,10 @@ function filesOfSearch(args: readonly Word[]): readonly Word[] {
   return args.filter((_, at) => at !== first);
 }
 
-/** `-A 3`: how many lines, for all of these programs that have it. */
+/**
+ * True for the number behind options such as `-A 3`,
+ * a count of lines in each of these programs that has them.
+ */
 function isCount(option: string, text: string): boolean {
   return /^-[A-Za-z]*[ABCm]$/.test(option) && /^\d+$/.test(text);
 }
@@ -86,7 +92,7 @@ function pieces(text: string): string[] {
   return text.split(/[\s=:@,'"]+/);
 }
 
-/** A word with something in it that is put in when it runs: `.e${x}nv`, `${x:-.env}`. */
+/** True if a word with an expansion could become a secret's name: `.e${x}nv`, `${x:-.env}`. */
 function couldSpellSecret(text: string, steps: Steps): boolean {
   const inside = text.split(/[\s=:@,'"{}()$`]+/).map((piece) => piece.replace(/^[-+?]+/, ""));
   if (inside.some(isSecretPath)) return true;
@@ -94,7 +100,7 @@ function couldSpellSecret(text: string, steps: Steps): boolean {
   return open !== text && pieces(open).some((piece) => isSecretGlob(piece, steps));
 }
 
-/** Each expansion as a star: it may become anything. */
+/** Replaces each expansion by a star, because it may become anything. */
 function withStars(text: string): string {
   let result = "";
   let at = 0;
@@ -106,7 +112,7 @@ function withStars(text: string): string {
   return result;
 }
 
-/** Past the expansion that begins here; here when none does. */
+/** Returns the index after the expansion that begins at `at`, or `at` if none does. */
 function expansionEnd(text: string, at: number): number {
   const past = (end: number) => (end < 0 ? text.length : end + 1);
   if (text[at] === "`") return past(text.indexOf("`", at + 1));
@@ -116,7 +122,7 @@ function expansionEnd(text: string, at: number): number {
   return at + (/^\$(?:\w{1,100}|[@*#?$!-])/.exec(text.slice(at, at + 101))?.[0].length ?? 0);
 }
 
-/** `find -name '.e*'`, when what it finds is handed on. */
+/** True for `find -name '.e*'`. Matters only when another command gets the result. */
 function findsSecrets({ words }: SimpleCommand, steps: Steps): boolean {
   return words.some(
     ({ text }, at) =>
@@ -134,7 +140,7 @@ export function isSecretGlob(pattern: string, steps: Steps = newSteps()): boolea
   return SAMPLES.some((sample) => matchesGlob(simple, sample, "text", steps) !== false);
 }
 
-/** `[…]` as one unknown letter, `{…}` as any text; how many letters are told. */
+/** Replaces `[…]` by `?` and `{…}` by `*`, and counts the literal characters. */
 function simplify(name: string): { simple: string; literals: number } {
   let simple = "";
   let literals = 0;
@@ -148,7 +154,7 @@ function simplify(name: string): { simple: string; literals: number } {
   return { simple, literals };
 }
 
-/** Where the group that begins here ends; -1 when none does. One that nothing closes is a letter. */
+/** Returns the index where the group that begins at `at` ends, or -1. An unclosed bracket is a literal. */
 function groupEnd(name: string, at: number): number {
   const char = name[at];
   if (char !== "[" && char !== "{") return -1;

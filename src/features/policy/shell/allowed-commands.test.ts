@@ -1,6 +1,6 @@
 /**
- * Lines that look as if an allow covered them, and make bash run something else. Each is carried out
- * in a folder of its own, so that the test also tells when a line no longer does what it says.
+ * Lines that look as if an allow covered them, and make bash run something else. Each line really runs,
+ * in a folder of its own, so that the test also shows when a line no longer works as described.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ afterAll(() => rmSync(top, { recursive: true, force: true }));
 const MARK = "p";
 let runs = 0;
 
-/** Whether bash runs what the line hides: it leaves a file. */
+/** True if bash runs the hidden command, which leaves a file. */
 function runsMore(line: string): boolean {
   const cwd = join(top, String(++runs));
   mkdirSync(join(cwd, "bin"), { recursive: true });

@@ -1,8 +1,8 @@
 /**
- * Which simple commands a bash command line would run, as far as its text tells: also those in
- * pipelines, subshells, substitutions, behind `sudo` and `xargs`, and in `bash -c '…'`. It is no
- * barrier (the sandbox is); it lets rules speak about commands rather than about spellings. Where
- * the text does not tell, the reading is `opaque`.
+ * Lists the simple commands that a bash command line would run, as far as its text shows: also those in
+ * pipelines, subshells, substitutions, behind `sudo` and `xargs`, and in `bash -c '…'`. The reading is
+ * no barrier (the sandbox is); it lets rules match commands rather than spellings. Where the text does
+ * not show the commands, the reading is `opaque`.
  */
 import { ShellLexer, type Token, type Word } from "./shell-lexer.ts";
 import { evaluatedArguments, evaluatesTarget } from "./shell-subscripts.ts";
@@ -10,14 +10,14 @@ import { ShellVariables } from "./shell-variables.ts";
 import { unwrap } from "./unwrap-command.ts";
 
 export interface SimpleCommand {
-  /** The program's own name, without its folder; empty when there are only assignments or redirections. */
+  /** Name of the program without its folder; empty if there are only assignments or redirections. */
   name: string;
   words: readonly Word[];
-  /** `NAME=value` before it. */
+  /** Names of the variables set by `NAME=value` before the command. */
   assignments: readonly string[];
-  /** Files it is redirected from or to. */
+  /** Files that the command is redirected from or to. */
   redirects: readonly Redirect[];
-  /** More arguments come from what it reads (`xargs`, `find -exec`). */
+  /** True if more arguments come from its input (`xargs`, `find -exec`). */
   openEnded: boolean;
 }
 
@@ -28,21 +28,21 @@ interface Redirect {
 
 export interface ShellReading {
   commands: SimpleCommand[];
-  /** Some of what will run cannot be told from the text. */
+  /** True if the text does not show everything that will run. */
   opaque: boolean;
-  /** It was too long or too deeply nested to be read to the end; nobody writes so by hand. */
+  /** True if the text was too long or too deeply nested to be read to its end; nobody writes so by hand. */
   tangled: boolean;
 }
 
-/** Nobody writes or reads a longer command; it is not looked into at all. */
+/** Maximum length of a command. Nobody writes or reads a longer one, so it is not read at all. */
 export const MAX_COMMAND_CHARS = 20_000;
 const MAX_DEPTH = 12;
 const MAX_COMMANDS = 5_000;
-/** Of all commands together: each wrapper repeats the words of what it wraps. */
+/** Maximum of words in all commands together: each wrapper repeats the words of the command it wraps. */
 const MAX_WORDS = 50_000;
-/** Of all texts together: what is nested is read again. */
+/** Maximum of characters in all texts together: nested text is read again. */
 const MAX_CHARS = 100_000;
-/** Longer values are not followed, so that doubling one cannot fill the memory. */
+/** Maximum length of a value that is followed, so that doubling it cannot fill the memory. */
 const MAX_VALUE_CHARS = 200;
 const ASSIGNMENT = /^([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=/;
 /** Words that may stand before a command without being one. */
@@ -65,12 +65,12 @@ export function readCommands(text: string): ShellReading {
     return reading;
   }
   try {
-    // What splits words is a blank until somebody says otherwise: `git$IFS` and `push` are two.
+    // IFS is a blank until the command sets it: `git$IFS` and `push` are two words.
     const variables = new ShellVariables();
     variables.set("IFS", " ");
     new Reader(reading, { words: MAX_WORDS, chars: MAX_CHARS }, 0, variables).read(text);
   } catch (error) {
-    // The stack is full: nested deeper than can be followed.
+    // The call stack is full: the command is nested too deeply.
     if (!(error instanceof RangeError)) throw error;
     giveUp(reading);
   }
@@ -82,12 +82,12 @@ function giveUp(reading: ShellReading): void {
   reading.tangled = true;
 }
 
-/** The command as one line, each word as the program would get it. */
+/** Returns the command as one line, each word as the program would get it. */
 export function commandText({ words }: SimpleCommand): string {
   return words.map((word) => word.text).join(" ");
 }
 
-/** What is left of what may be read. */
+/** Remaining budget for reading. */
 interface Budget {
   words: number;
   chars: number;
@@ -102,12 +102,12 @@ interface Draft {
 
 class Reader {
   readonly #reading: ShellReading;
-  /** Shared by all that read one command line. */
+  /** Shared by all readers of one command line. */
   readonly #budget: Budget;
   readonly #depth: number;
   readonly #variables: ShellVariables;
   #draft: Draft = emptyDraft();
-  /** What the command before the present one in a pipeline is known to write. */
+  /** Known output of the preceding command in a pipeline. */
   #piped: string | null = null;
   /** A command whose here-document is still to come. */
   #awaiting: { words: readonly Word[]; openEnded: boolean } | null = null;
@@ -146,7 +146,7 @@ class Reader {
   #takeRedirect(redirect: Redirect): void {
     if (!redirect.operator.startsWith("<<")) this.#draft.redirects.push(redirect);
     else {
-      // What a program is fed here is not read as a command, unless it is a shell.
+      // Input of a program is not read as a command, unless the program is a shell.
       this.#reading.opaque = true;
       if (redirect.operator === "<<<") this.#draft.bodies.push(redirect.target.text);
     }
@@ -168,7 +168,10 @@ class Reader {
     else if (!this.#isLeading(word)) words.push(word);
   }
 
-  /** Neither in quotes nor behind a redirection: there it is the name of a program. */
+  /**
+   * True for a keyword before a command.
+   * Quoted, or behind a redirection, the word is the name of a program.
+   */
   #isLeading({ text, known, quoted }: Word): boolean {
     return known && !quoted && this.#draft.redirects.length === 0 && LEADING.has(text);
   }
@@ -188,7 +191,10 @@ class Reader {
     this.#piped = operator.startsWith("|") && operator !== "||" ? (writes ?? "") : null;
   }
 
-  /** What follows may go by it: a variable set, a file made empty. */
+  /**
+   * Handles a command without a program, which may affect later ones:
+   * it sets a variable or empties a file.
+   */
   #withoutProgram(draft: Draft, operator: string): void {
     const { redirects, assignments } = draft;
     if (redirects.length > 0 || assignments.length > 0) this.#emit(draft, []);
@@ -196,7 +202,7 @@ class Reader {
     if (operator === "(") this.#reading.opaque ||= assignments.length > 0;
   }
 
-  /** Their words are no commands; what they do is read from what follows. */
+  /** Handles keywords whose words are no commands; their effect is read from the text that follows. */
   #keyword(draft: Draft, keyword: string): void {
     if (keyword === "for" || keyword === "select") {
       this.#loop(draft);
@@ -211,7 +217,7 @@ class Reader {
     if (first && (brace >= 0 || keyword === "coproc")) this.#command({ ...draft, words }, first);
   }
 
-  /** A loop sets its variable, which may be one that programs or bash go by: `for PATH in …`. */
+  /** Handles a loop. Its variable may be one that programs or bash depend on: `for PATH in …`. */
   #loop(draft: Draft): void {
     const [, name, next, ...body] = draft.words;
     if (!name) return;
@@ -257,7 +263,7 @@ class Reader {
     this.#evaluate(words);
   }
 
-  /** Quoted text that a builtin evaluates: what runs in it is read as far as it can be seen. */
+  /** Reads quoted text that a builtin evaluates, as far as its commands can be seen. */
   #evaluate(words: readonly Word[]): void {
     for (const { text, known } of evaluatedArguments(words)) {
       this.#reading.opaque = true;
@@ -265,7 +271,7 @@ class Reader {
     }
   }
 
-  /** `input` is what it reads from its standard input, if that is known; empty: something unknown. */
+  /** Unwraps a command. `input` is its standard input, if known; empty: unknown input. */
   #unwrapWith(
     command: { words: readonly Word[]; openEnded: boolean },
     input: string | undefined,
@@ -294,7 +300,7 @@ export function programName(word: Word | undefined): string {
   return word?.text.replace(/^.*\//s, "") ?? "";
 }
 
-/** What `echo` and `printf` write, when it can be told; null when not. */
+/** Returns the output of `echo` and `printf`; null if it is unknown. */
 function writtenBy({ words }: Draft): string | null {
   const name = programName(words[0]);
   if (name !== "echo" && name !== "printf") return null;

@@ -1,10 +1,10 @@
-/** A git command by its parts: what stands before the subcommand, the subcommand, its arguments. */
+/** Parts of a git command: the options before the subcommand, the subcommand, its arguments. */
 import type { Word } from "./shell-lexer.ts";
 
 export interface GitCall {
-  /** Before the subcommand: `-C x`, `-c a=b`. */
+  /** Options before the subcommand: `-C x`, `-c a=b`. */
   options: readonly Word[];
-  /** Undefined when there is none, or when it is still to come. */
+  /** Undefined if no word follows the options; a wrapper such as `xargs` may still add one. */
   subcommand: Word | undefined;
   args: readonly Word[];
 }
@@ -20,7 +20,7 @@ const TAKES_VALUE: ReadonlySet<string> = new Set([
   "--attr-source",
 ]);
 
-/** Undefined for any other program. */
+/** Splits a git command; undefined for any other program. */
 export function readGit(name: string, words: readonly Word[]): GitCall | undefined {
   const rest = words.slice(1);
   if (name.startsWith("git-")) {
@@ -53,7 +53,10 @@ const COMMANDS: ReadonlySet<string> = new Set(
   write-tree flow absorb`.split(/\s+/),
 );
 
-/** One of git's own that sends nothing by itself; any other word may be an alias for what does. */
+/**
+ * True for git's own subcommands that send nothing by themselves.
+ * Any other word may be an alias for one that does.
+ */
 export function isOwnCommand(subcommand: string): boolean {
   return COMMANDS.has(subcommand);
 }

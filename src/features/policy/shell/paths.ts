@@ -1,6 +1,9 @@
-/** Paths as text: the server has no disk to ask, so links are not followed here. */
+/** Paths as text: the server has no disk to look at, so links are not followed here. */
 
-/** Without empty and `.` steps and with `..` worked out; what leads out at the top keeps its `..`. */
+/**
+ * Normalizes a path: drops empty and `.` segments and resolves `..`.
+ * A path that leads out at the top keeps its `..`.
+ */
 export function normalPath(path: string): string {
   const isAbsolute = path.startsWith("/");
   const steps: string[] = [];
@@ -15,7 +18,10 @@ export function normalPath(path: string): string {
   return joined === "" ? "." : joined;
 }
 
-/** Relative, leads nowhere else, and names something: not the folder itself, not all that is in it. */
+/**
+ * True for a relative path that stays inside and names something:
+ * neither the folder itself nor everything in it.
+ */
 export function isPlainInside(path: string): boolean {
   if (/^[/~]/.test(path) || path.split("/").includes("..")) return false;
   const first = normalPath(path).split("/")[0] ?? ".";

@@ -1,15 +1,15 @@
-/** Which expansions make bash evaluate the value of a variable, and so run what stands in it. */
+/** Expansions that make bash evaluate the value of a variable, and so run the commands in it. */
 
-/** Expansions of one parameter that evaluate nothing but what is written in them. */
+/** Expansions of one parameter that evaluate nothing but their own text. */
 const PLAIN_PARAMETER =
   /^#?(?:[A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[(?:\d+|[@*])\])?(?:$|:?[-=?+]|[#%/^,]|:\s*-?\d+(?:\s*:\s*-?\d+)?$)/;
 
-/** Whether an expansion `${…}` evaluates a subscript, an offset, a reference or a prompt. */
+/** True if an expansion `${…}` evaluates a subscript, an offset, a reference or a prompt. */
 export function evaluatesParameter(inner: string): boolean {
   return !PLAIN_PARAMETER.test(inner);
 }
 
-/** Whether arithmetic reads a variable, whose value is evaluated in turn. */
+/** True if arithmetic reads a variable, whose value is evaluated in turn. */
 export function evaluatesNames(arithmetic: string): boolean {
   return /[A-Za-z_$`]/.test(arithmetic);
 }

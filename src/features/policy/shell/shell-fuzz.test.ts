@@ -1,7 +1,7 @@
 /**
- * Our reading of shell commands against bash itself: what bash runs must be in the reading, or the
- * reading must say that it cannot tell. Commands are made of harmless programs that only note their
- * name, so that whatever a generated line does can be seen and hurts nobody.
+ * Compares our reading of shell commands with bash itself: every command that bash runs must be in the
+ * reading, or the reading must be opaque. Generated lines use harmless programs that only note their
+ * name, so that everything a line does can be seen and harms nobody.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -35,7 +35,10 @@ afterAll(() => rmSync(top, { recursive: true, force: true }));
 
 let runs = 0;
 
-/** The stubs that bash runs for a line. Each line has stubs of its own: some end after their line. */
+/**
+ * Returns the stubs that bash runs for a line.
+ * Each line has its own stubs, since some end after their line.
+ */
 function executed(line: string): Set<string> {
   const bin = join(top, String(++runs));
   const log = join(bin, "log");
@@ -56,7 +59,7 @@ function executed(line: string): Set<string> {
   return new Set(readFileSync(log, "utf8").split("\n").filter(Boolean));
 }
 
-/** What bash ran and the reading does not know of. */
+/** Lists the commands that bash ran and the reading lacks. */
 function missed(line: string): string[] {
   const { commands, opaque } = readCommands(line);
   if (opaque) return [];
@@ -297,8 +300,8 @@ describe("what bash runs", () => {
 
   it("is told for many lines: a reading that trusts nothing would miss nothing either", () => {
     const lines = fc.sample(line, { seed: 1, numRuns: 5_000 });
-    const told = lines.filter((text) => !readCommands(text).opaque);
-    expect(told.length / lines.length).toBeGreaterThan(0.2);
+    const readable = lines.filter((text) => !readCommands(text).opaque);
+    expect(readable.length / lines.length).toBeGreaterThan(0.2);
   });
 });
 

@@ -1,7 +1,7 @@
 /**
- * Cuts a bash command line into words, operators and redirections, without running anything. What a
- * word will be is known only when nothing in it is expanded; `text` is then exact, else a best guess
- * that keeps unknown pieces as they were written.
+ * Splits a bash command line into words, operators and redirections, without running anything. A word
+ * is known only if nothing in it is expanded; `text` is then exact, else a best guess that keeps
+ * unknown pieces as they were written.
  */
 import { evaluatesNames, evaluatesParameter } from "./shell-arithmetic.ts";
 import {
@@ -17,19 +17,22 @@ import type { ShellVariables } from "./shell-variables.ts";
 
 export interface Word {
   text: string;
-  /** Nothing in it depends on the moment it is run. */
+  /** True if nothing in the word depends on the moment it runs. */
   known: boolean;
-  /** Begins with an expansion outside quotes, so it may become several words, or an option. */
+  /**
+   * True if the word begins with an expansion outside quotes,
+   * so it may become several words, or an option.
+   */
   loose: boolean;
-  /** Has `*`, `?` or `[` outside quotes. */
+  /** True if the word has `*`, `?` or `[` outside quotes. */
   globs: boolean;
-  /** Some of it was quoted, so it is no word of the language. */
+  /** True if a part was quoted, so the word is no keyword. */
   quoted?: boolean;
 }
 
 export type Token =
   | { type: "word"; word: Word }
-  /** Ends a simple command. */
+  /** Token that ends a simple command. */
   | { type: "operator"; text: string }
   | { type: "redirect"; operator: string; target: Word }
   | { type: "heredoc"; body: string };
@@ -37,7 +40,7 @@ export type Token =
 interface Draft extends Word {
   braces: boolean;
   quoted: boolean;
-  /** Unquoted text came out of a variable and will be split at blanks. */
+  /** True if unquoted text came from a variable and will be split at blanks. */
   splits: boolean;
 }
 
@@ -53,16 +56,16 @@ const OPERATOR = /^(?:&&|\|\||;;&|;;|;&|\|&|[;&|()\n])/;
 const REDIRECT = /^(?:\d+|\{\w+\})?(?:&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<(?!\()|>(?!\())/;
 const NAME = /^[A-Za-z_]\w*/;
 
-/** How often words out of variables are split, and how long they may get: a guess needs no more. */
+/** Limits on splitting words that come from variables: a guess needs no more. */
 const MAX_SPLITS = 200;
 const MAX_SPLIT_CHARS = 2_000;
 
 export class ShellLexer {
-  /** The texts of command substitutions met so far. */
+  /** Texts of the command substitutions read so far. */
   readonly nested: string[] = [];
-  /** Something was left open or is not understood. */
+  /** True if something was left open or is not understood. */
   broken = false;
-  /** An expansion was met that evaluates what a variable holds. */
+  /** True if an expansion evaluates the value of a variable. */
   evaluates = false;
   readonly #text: string;
   readonly #variables: ShellVariables;
@@ -71,7 +74,7 @@ export class ShellLexer {
   #splitsLeft = MAX_SPLITS;
   #at = 0;
 
-  /** `variables` is filled by the reader as assignments go by. */
+  /** Takes `variables`, which the reader fills as it reads assignments. */
   constructor(text: string, variables: ShellVariables) {
     this.#text = text;
     this.#variables = variables;
@@ -88,14 +91,14 @@ export class ShellLexer {
       if (redirect !== undefined) return this.#redirect(redirect);
       const operator = OPERATOR.exec(rest)?.[0];
       if (operator !== undefined) return this.#operator(operator);
-      // A word may become none (`{,}`); what follows it must be read all the same.
+      // A word may become none (`{,}`); the text after it must still be read.
       this.#words();
     }
   }
 
   #operator(operator: string): Token {
     this.#at += operator.length;
-    // Arithmetic, or a subshell in a subshell: which of them shows only at its end.
+    // `((` is arithmetic or a subshell in a subshell; only its end shows which.
     if (operator === "(" && this.#text[this.#at] === "(") this.evaluates = true;
     if (operator === "\n") this.#readHeredocs();
     return { type: "operator", text: operator };
@@ -132,7 +135,7 @@ export class ShellLexer {
     return { type: "redirect", operator, target: asWord(draft) };
   }
 
-  /** The bodies of the here-documents of the line that has just ended. */
+  /** Reads the bodies of the here-documents that began on the line just ended. */
   #readHeredocs(): void {
     for (const { delimiter, isQuoted, stripsTabs } of this.#heredocs) {
       const { body, end } = heredocBody(this.#text, this.#at, delimiter, stripsTabs);
@@ -200,7 +203,7 @@ export class ShellLexer {
     this.#at = this.#close(end) + 1;
   }
 
-  /** Where something ends; at the end of the text when it was left open. */
+  /** Returns the index of an end; the end of the text if it was left open. */
   #close(end: number): number {
     if (end >= 0) return end;
     this.broken = true;
@@ -251,7 +254,7 @@ export class ShellLexer {
     const name = NAME.exec(this.#text.slice(this.#at + 1, this.#at + 200))?.[0];
     if (next === "(") this.#substitution(draft, this.#at + 1, inQuotes);
     else if (next === "[") {
-      // The old spelling of arithmetic; what is in the brackets is read as part of the word.
+      // `$[…]` is the old spelling of arithmetic; its content is read as part of the word.
       this.evaluates = true;
       unknownPiece(draft, "$", !inQuotes);
       this.#at += 1;
@@ -265,7 +268,7 @@ export class ShellLexer {
       unknownPiece(draft, `$${next}`, !inQuotes);
       this.#at += 2;
     } else {
-      // A line that goes on after the dollar: what stands there belongs to it.
+      // A line that continues after the dollar: the next line belongs to the expansion.
       if (this.#text.startsWith("\\\n", this.#at + 1)) this.broken = true;
       draft.text += "$";
       this.#at += 1;
@@ -284,7 +287,7 @@ export class ShellLexer {
     this.#at = end + 1;
   }
 
-  /** `open` is the place of the parenthesis. */
+  /** Reads a command substitution; `open` is the index of its parenthesis. */
   #substitution(draft: Draft, open: number, inQuotes = false): void {
     const end = this.#close(closingParen(this.#text, open));
     const inner = this.#text.slice(open + 1, end);
@@ -367,12 +370,12 @@ function unsure(word: Word): Word {
   return { ...word, known: false };
 }
 
-/** `{a,b}` as bash would make words of it; undefined when that is not clear. */
+/** Expands `{a,b}` into words as bash would; undefined if that is not clear. */
 function expandBraces(text: string): string[] | undefined {
   if (!isBraced(text)) return [text];
   if (text.length > MAX_BRACE_CHARS) return undefined;
   let all = [text];
-  // One pair after the other, counting also what will be nothing: `{,}` doubles like any pair.
+  // Expand one pair after the other and count empty results too: `{,}` doubles like any pair.
   for (;;) {
     const next = all.flatMap(expandFirst);
     if (next.length > MAX_BRACE_WORDS) return undefined;
@@ -382,7 +385,7 @@ function expandBraces(text: string): string[] | undefined {
   return all.some(isBraced) ? undefined : all.filter((piece) => piece !== "");
 }
 
-/** A pair without braces in it. Only one way to match each comma, so that an open brace costs one pass. */
+/** A pair without braces in it. Each comma matches in only one way, so that an open brace costs one pass. */
 const PAIR = /\{([^{},]*(?:,[^{},]*)+)\}/;
 
 function expandFirst(text: string): string[] {

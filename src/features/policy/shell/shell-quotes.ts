@@ -1,11 +1,11 @@
-/** Where quoted and nested pieces of shell text end, and what escapes in them mean. */
+/** Ends of quoted and nested pieces of shell text, and the meaning of escapes in them. */
 
-/** The place of the parenthesis that closes the one at `open`; -1 when it is left open. */
+/** Returns the index of the parenthesis that closes the one at `open`; -1 if it is left open. */
 export function closingParen(text: string, open: number): number {
   return closing(text, open, "(", ")");
 }
 
-/** The place of the brace that closes the one at `open`; -1 when it is left open. */
+/** Returns the index of the brace that closes the one at `open`; -1 if it is left open. */
 export function closingBrace(text: string, open: number): number {
   return closing(text, open, "{", "}");
 }
@@ -26,7 +26,7 @@ function closing(text: string, open: number, opens: string, closes: string): num
   return -1;
 }
 
-/** Past what cannot hold a closing mark: an escape or something quoted. */
+/** Returns the index after a character, or after an escape or quoted piece, where no closing mark counts. */
 function afterPiece(text: string, at: number, char: string): number {
   switch (char) {
     case "\\":
@@ -59,7 +59,7 @@ function closingDouble(text: string, open: number): number {
   return -1;
 }
 
-/** The command substitutions in text that is otherwise not read as commands. */
+/** Lists the command substitutions in text that is otherwise not read as commands. */
 export function substitutionsIn(text: string): string[] {
   const found: string[] = [];
   const open = /\\[\s\S]|\$\(|`/g;
@@ -69,13 +69,16 @@ export function substitutionsIn(text: string): string[] {
     const end = match[0] === "`" ? text.indexOf("`", from) : closingParen(text, from - 1);
     const inner = text.slice(from, end < 0 ? text.length : end);
     found.push(inner);
-    // What is inside is read with it.
+    // Nested substitutions are read together with the outer one.
     open.lastIndex = from + inner.length + 1;
   }
   return found;
 }
 
-/** `{name}>`: the word before a redirection is a variable that is set, and its subscript evaluated. */
+/**
+ * True for `{name}>`: the word before a redirection names a variable that bash sets,
+ * and bash evaluates its subscript.
+ */
 export function namesDescriptor(text: string, from: number, end: number): boolean {
   const isRedirected = text[end] === "<" || text[end] === ">";
   return isRedirected && /^\{.*\}$/s.test(text.slice(from, end).replaceAll("\\\n", ""));
@@ -93,7 +96,7 @@ const ANSI: Readonly<Record<string, string>> = {
   v: "\v",
 };
 
-/** What stands between the quotes of `$'…'`. */
+/** Decodes the text between the quotes of `$'…'`. */
 export function decodeAnsi(text: string): string {
   return text.replaceAll(
     /\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|([\s\S]))/g,
@@ -109,7 +112,7 @@ export function decodeAnsi(text: string): string {
 const PLAIN_ANSI =
   /^(?:[^\\]|\\(?:[abeEfnrtv\\'"?]|x[0-9A-Fa-f]|u[0-9A-Fa-f]|U[0-9A-Fa-f]|[0-7]))*$/;
 
-/** Whether `decodeAnsi` tells for sure: other escapes are bash's own, and a NUL ends its text. */
+/** True if `decodeAnsi` is exact: other escapes are specific to bash, and a NUL ends its text. */
 export function isPlainAnsi(text: string): boolean {
   return PLAIN_ANSI.test(text) && !decodeAnsi(text).includes("\0");
 }
@@ -118,7 +121,7 @@ function character(code: number): string {
   return code <= 0x10_ffff ? String.fromCodePoint(code) : "";
 }
 
-/** The lines of a here-document that begins at `from`, and where the text goes on. */
+/** Returns the body of a here-document that begins at `from`, and the index where the text goes on. */
 export function heredocBody(
   text: string,
   from: number,

@@ -14,26 +14,29 @@ const HAS_SUBSCRIPT = /\w\[(?!(?:\d+|[@*])\])/;
 /** Attributes that make bash evaluate every value: integers, and references to other names. */
 const EVALUATING_OPTION = /^[-+]\w*[in]/;
 
-/** Whether an assignment evaluates a subscript. */
+/** True if an assignment evaluates a subscript. */
 export function evaluatesTarget(assignment: string): boolean {
   return !PLAIN_ASSIGNMENT.test(assignment);
 }
 
-/** The arguments of a builtin that bash may evaluate and that are not plain. */
+/** Lists the arguments of a builtin that bash may evaluate and that are not plain. */
 export function evaluatedArguments(words: readonly Word[]): Word[] {
   const [first, ...args] = words;
   const find = first && Object.hasOwn(BUILTINS, first.text) ? BUILTINS[first.text] : undefined;
-  // A pattern becomes names of files, and they may be anything.
+  // A glob becomes file names, which may be anything.
   return find ? find(args.map((word) => ({ ...word, known: word.known && !word.globs }))) : [];
 }
 
-type Find = (args: readonly Word[]) => Word[];
+type FindEvaluated = (args: readonly Word[]) => Word[];
 
-const notPlain: Find = (args) =>
+const notPlain: FindEvaluated = (args) =>
   args.filter(({ text, known }) => !known || HAS_SUBSCRIPT.test(text));
 
-/** Options of `printf` stand before its format, and the last one counts: `-v name`, `-vname`. */
-const printfTarget: Find = (args) => {
+/**
+ * Finds the target of `printf`. Options stand before the format, and the last one counts:
+ * `-v name`, `-vname`.
+ */
+const printfTarget: FindEvaluated = (args) => {
   for (let at = 0; at < args.length; at++) {
     const option = args[at] as Word;
     if (!option.known) return [option];
@@ -44,24 +47,27 @@ const printfTarget: Find = (args) => {
   return [];
 };
 
-/** `-v` and `-R` look a name up; what is unknown may turn out to be one of them. */
-const testedNames: Find = (args) => {
+/** Finds names tested with `-v` and `-R`. An unknown word may turn out to be one of these options. */
+const testedNames: FindEvaluated = (args) => {
   const looksUp = args.some(({ text, known }) => !known || text === "-v" || text === "-R");
   return looksUp ? notPlain(args).filter(({ text }) => text !== "-v") : [];
 };
 
-const all: Find = (args) => [...args];
+const all: FindEvaluated = (args) => [...args];
 
-const withCallback: Find = (args) =>
+const withCallback: FindEvaluated = (args) =>
   args.some(({ text, known }) => !known || /^-\w*C/.test(text)) ? [...args] : notPlain(args);
 
-const declared: Find = (args) => {
+const declared: FindEvaluated = (args) => {
   const evaluates = args.some(({ text, known }) => !known || EVALUATING_OPTION.test(text));
   const odd = args.filter((word) => !isPlainDeclaration(word));
   return odd.length === 0 && evaluates ? args.slice(0, 1) : odd;
 };
 
-/** The value may be a list, or go to a variable that holds numbers, such as `OPTIND`. */
+/**
+ * True if a declaration evaluates nothing. Its value counts too: it may be a list, or go to a variable
+ * that holds numbers, such as `OPTIND`.
+ */
 function isPlainDeclaration({ text, known }: Word): boolean {
   const target = PLAIN_ASSIGNMENT.exec(text)?.[0];
   if (target !== undefined)
@@ -69,12 +75,15 @@ function isPlainDeclaration({ text, known }: Word): boolean {
   return known && (/^[-+]/.test(text) || PLAIN_NAME.test(text));
 }
 
-/** In capitals are the variables that bash itself goes by; some evaluate what they are given. */
+/**
+ * True for a plain name without capitals.
+ * Names in capitals are bash's own, and bash evaluates the values of some.
+ */
 function isOwnName({ text, known }: Word): boolean {
   return known && PLAIN_NAME.test(text) && !/[A-Z]/.test(text);
 }
 
-const BUILTINS: Readonly<Record<string, Find>> = {
+const BUILTINS: Readonly<Record<string, FindEvaluated>> = {
   printf: printfTarget,
   test: testedNames,
   "[": testedNames,
@@ -91,7 +100,7 @@ const BUILTINS: Readonly<Record<string, Find>> = {
   readarray: withCallback,
   getopts: notPlain,
   wait: notPlain,
-  // These run, or make bash run later, what they are told.
+  // These builtins run their arguments, or make bash run them later.
   ...Object.fromEntries(
     ["compgen", "complete", "bind", "fc", "enable", "hash"].map((name) => [name, all]),
   ),

@@ -1,7 +1,7 @@
 /**
- * Values of shell variables, as far as they are known; null: set to something unknown. An inner shell
+ * Values of shell variables as far as they are known; null: set to an unknown value. An inner shell
  * sees the variables of the outer one and sets only its own. It does not copy them: a command with many
- * variables and many substitutions would be read in quadratic time.
+ * variables and many substitutions would take quadratic time to read.
  */
 export class ShellVariables {
   readonly #own = new Map<string, string | null>();

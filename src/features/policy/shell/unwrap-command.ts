@@ -1,13 +1,13 @@
 /**
- * Programs that run other programs: what is it they run? `sudo`, `env`, `xargs` and the like by
- * their options, shells by their script, `find` by `-exec`, `git` by an alias given on the spot.
+ * Finds the commands that a program runs: `sudo`, `env`, `xargs` and the like by their options, shells
+ * by their script, `find` by `-exec`, `git` by an alias given on the command line.
  */
 import { readGit } from "./git-words.ts";
 import type { Word } from "./shell-lexer.ts";
 
-/** What a command turned out to run besides itself. */
+/** Commands and scripts that a command runs besides itself. */
 export interface Unwrapped {
-  /** Words of commands it runs. */
+  /** Words of the commands it runs. */
   commands: readonly { words: readonly Word[]; openEnded: boolean }[];
   /** Shell text it runs. */
   scripts: readonly string[];
@@ -21,15 +21,15 @@ interface Wrapper {
   flags?: string;
   longValues?: readonly string[];
   longFlags?: readonly string[];
-  /** How many words stand before the command. */
+  /** Number of words before the command. */
   skip?: number;
   assignments?: boolean;
   openEnded?: boolean;
-  /** An option whose value is shell text. */
+  /** Option whose value is shell text. */
   script?: string;
-  /** Options may follow the name of a user. */
+  /** True if options may follow the name of a user. */
   namesUser?: boolean;
-  /** The rest is handed to a shell as one text. */
+  /** True if the rest is passed to a shell as one text. */
   joins?: boolean;
 }
 
@@ -99,7 +99,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   runuser: { values: "ugGs", flags: "lmpP", script: "c", namesUser: true },
 };
 
-/** Wrappers whose options are not told here. */
+/** Wrappers whose options are not listed here. */
 const LOOSE_WRAPPERS: ReadonlySet<string> = new Set(
   `strace ltrace taskset unshare nsenter chrt numactl prlimit valgrind perf systemd-run firejail
   bwrap proot fakeroot xvfb-run dbus-run-session proxychains proxychains4 torsocks rlwrap sg pkexec
@@ -130,7 +130,7 @@ const INTERPRETERS: readonly [RegExp, RegExp][] = [
   [/^osascript$/, /^-e$/],
 ];
 
-/** `input` is what the command reads, if known; empty: something unknown; undefined: nothing special. */
+/** Unwraps a command. `input` is its standard input; empty: unknown; undefined: nothing special. */
 export function unwrap(name: string, words: readonly Word[], input: string | undefined): Unwrapped {
   const args = words.slice(1);
   const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
@@ -172,7 +172,7 @@ export function unwrap(name: string, words: readonly Word[], input: string | und
   }
 }
 
-/** What follows the verb is a command: `uv run x`. */
+/** Unwraps the command after the verb: `uv run x`. */
 function unwrapRun(verbs: string, args: readonly Word[]): Unwrapped {
   const at = args.findIndex(({ text }) => !text.startsWith("-"));
   if (at < 0 || !verbs.split(" ").includes(args[at]?.text ?? "")) return NONE;
@@ -181,14 +181,14 @@ function unwrapRun(verbs: string, args: readonly Word[]): Unwrapped {
   return isPlain ? { ...NONE, commands: [{ words: rest, openEnded: false }] } : everyReading(rest);
 }
 
-/** The command stands before `:::`; what comes after it, or from its input, is added. */
+/** Unwraps the command before `:::`. Arguments after it, or from the input, are added. */
 function unwrapParallel(args: readonly Word[]): Unwrapped {
   const end = args.findIndex(({ text }) => text.startsWith("::::") || text.startsWith(":::"));
   const words = end < 0 ? args : args.slice(0, end);
   return { ...everyReading(words, true), opaque: true };
 }
 
-/** A command may begin at any word, or be one. */
+/** Treats every suffix of the words as a command, and every word with a blank in it as a script. */
 function everyReading(args: readonly Word[], openEnded = false): Unwrapped {
   const scripts = args.filter(({ text }) => /\s/.test(text)).slice(0, MAX_ALIASES);
   return { ...everySuffix({ openEnded }, args), scripts: scripts.map(({ text }) => text) };
@@ -247,7 +247,7 @@ function readLong(wrapper: Wrapper, text: string): OptionReading {
   return wrapper.longValues?.includes(name) ? "takes_next" : "unsure";
 }
 
-/** An option nobody told us of may take a value or not, so the command may begin at any word. */
+/** Treats every suffix as the command: an unknown option may or may not take a value. */
 function everySuffix(wrapper: Wrapper, args: readonly Word[]): Unwrapped {
   const commands = args.slice(0, MAX_SUFFIXES).map((_, from) => ({
     words: args.slice(from),
@@ -320,7 +320,10 @@ function unwrapFind(args: readonly Word[]): Unwrapped {
   return { ...NONE, commands };
 }
 
-/** `git -c alias.x=push x` is `git push`; `alias.x=!cmd` is a command; some subcommands run others. */
+/**
+ * Unwraps git: `git -c alias.x=push x` is `git push`; `alias.x=!cmd` is a command;
+ * some subcommands run others.
+ */
 function unwrapGit(name: string, words: readonly Word[]): Unwrapped {
   const args = words.slice(1);
   const commands: { words: readonly Word[]; openEnded: boolean }[] = [];

@@ -57,7 +57,7 @@ function linesOf(item: SearchItem, style: Style): string[] {
   return snippet === "" ? [head] : [head, `${" ".repeat(12)}${marked(snippet, matches, style)}`];
 }
 
-/** Nothing in it commands the terminal; what was looked for stands out. */
+/** Highlights the matches, and removes control sequences for the terminal. */
 function marked(text: string, ranges: MatchRanges, style: Style): string {
   let from = 0;
   let line = "";
@@ -68,7 +68,7 @@ function marked(text: string, ranges: MatchRanges, style: Style): string {
   return `${line}${oneLine(text.slice(from))}`.trim();
 }
 
-/** Keeps the spaces at both ends: it is a piece of a line. */
+/** Keeps the spaces at both ends, because the text is a piece of a line. */
 function oneLine(text: string): string {
   const [before, after] = [/^\s/.test(text), /\s$/.test(text)];
   const middle = safeLine(text);

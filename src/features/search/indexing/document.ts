@@ -1,9 +1,9 @@
-/** A thing as the index has it. Pure. */
+/** Builds the document of a thing. Pure. */
 import type { SearchableRow } from "#engine/index.ts";
 import { indexText, markOf } from "../matching/words.ts";
 import type { NewDocument } from "../queries.ts";
 
-/** Undefined: nobody could find it. */
+/** Undefined: nobody could find the thing. */
 export function documentOf(kind: string, row: SearchableRow): NewDocument | undefined {
   const readers =
     row.readers === "org" ? [{ orgId: row.orgId }] : row.readers.map((userId) => ({ userId }));

@@ -1,22 +1,22 @@
 /**
- * How much may leave the index in one transaction. To take a word out of a large one needs about a
- * tenth of a millisecond, and everybody's writes wait for it; so the room grows only for as long as a
- * transaction is measured to be short. Pure.
+ * Limits how much may leave the index in one transaction. Removing a word from a large index takes
+ * about a tenth of a millisecond, and all other writes wait for it; so the limit grows only while
+ * transactions are measured to be short. Pure.
  */
 import type { DocumentRow } from "../schema.ts";
 
-/** In characters: some short documents, or one of any length. */
+/** Initial limit in characters: some short documents, or one of any length. */
 export const DROP_ROOM = 1_600;
 const MAX_ROOM = 40_000;
 const MIN_COST = 400;
-/** More than these never fit. */
+/** Maximum of documents that fit into the initial limit. */
 export const MAX_DROPPED = DROP_ROOM / MIN_COST;
 export const droppedAtMost = (room: number) => Math.max(1, Math.ceil(room / MIN_COST));
 
-/** How long a transaction that drops may keep the writer. */
+/** Time that a removing transaction may keep the writer. */
 const STEP_MS = 2;
 
-/** The room of the next transaction, by how long the one before took that had this much. */
+/** Returns the limit of the next transaction from the limit and the duration of the last one. */
 export function nextRoom(room: number, tookMs: number): number {
   if (tookMs > STEP_MS) return Math.max(DROP_ROOM, Math.floor(room / 2));
   return tookMs < STEP_MS / 2 ? Math.min(MAX_ROOM, Math.ceil(room * 1.25)) : room;
@@ -26,7 +26,7 @@ export function dropCost({ title, body }: Pick<DocumentRow, "title" | "body">): 
   return Math.max(MIN_COST, title.length + body.length);
 }
 
-/** The first of them that fit. */
+/** Returns the first documents that fit. */
 export function thatFit<T extends Pick<DocumentRow, "title" | "body">>(
   documents: readonly T[],
   room = DROP_ROOM,

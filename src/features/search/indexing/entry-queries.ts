@@ -1,11 +1,11 @@
-/** What the search reads of the logs of sessions. */
+/** Reads the logs of sessions for search. */
 import { type builder, type Reader, statements } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
 import type { EntryPlace } from "../matching/places.ts";
 
 const prepare = statements<KernelTables>();
 
-/** Nothing of one field is looked at beyond this. */
+/** Maximum of characters to read of one field. */
 const MAX_FIELD_CHARS = 32_000;
 
 export interface EntryRow {
@@ -16,7 +16,7 @@ export interface EntryRow {
   kind: string | null;
   at: number;
   tool_name: string | null;
-  /** JSON, cut off where it is too long. */
+  /** JSON, cut off if it is too long. */
   content: string | null;
   tool_input: string | null;
   tool_output: string | null;
@@ -55,7 +55,7 @@ const selectAfter = prepare<{ sessionId: string; after: number; limit: number },
       .orderBy("seq")
       .limit(p("limit")) as never,
 );
-/** All that happened, in order; not only what is shown. */
+/** Lists all events in order, not only the visible ones. */
 export function listLog(
   reader: Reader,
   sessionId: string,

@@ -1,12 +1,12 @@
-/** What an entry of a transcript says, as somebody would look for it. Pure. */
+/** Searchable text of a transcript entry. Pure. */
 import type { EntryRow } from "./entry-queries.ts";
 
-/** Of what a tool was given and what came of it: the beginning says what it was. */
+/** Maximum of a tool's input and of its output: the beginning identifies a call. */
 const MAX_TOOL_CHARS = 4_000;
 
 /**
- * Undefined: it is not to be found. A call is found by its end, which has all of it; what a model
- * thinks before it speaks is not found.
+ * Returns the text of an entry; undefined if it is not searchable. A tool call is found by its end,
+ * which has all of it; reasoning is not searchable.
  */
 export function textOfEntry(row: EntryRow): string | undefined {
   if (row.entry_id === null || row.redacted_at !== null) return undefined;
@@ -32,21 +32,21 @@ function textOfCall({ tool_name, tool_input, tool_output, error }: EntryRow): st
   return parts.filter((part) => part !== "").join("\n");
 }
 
-/** The strings in JSON that may end anywhere; with `only`, those of that name. */
+/** Collects the strings in JSON that may be cut off anywhere; with `only`, those under that name. */
 function words(json: string | null, only?: string): string {
   if (json === null) return "";
   try {
     return stringsIn(JSON.parse(json), only).join("\n");
   } catch {
-    // It was cut off, or is text already: its signs mean nothing to who searches.
-    const said = only === undefined ? [] : [...json.matchAll(valuesOf(only))];
-    const texts = said.length === 0 ? [json] : said.map(([, value = ""]) => value);
+    // The text was cut off, or is no JSON: its signs mean nothing to a reader.
+    const values = only === undefined ? [] : [...json.matchAll(valuesOf(only))];
+    const texts = values.length === 0 ? [json] : values.map(([, value = ""]) => value);
     return texts.map((text) => text.replaceAll(ESCAPED, unescaped)).join("\n");
   }
 }
 
 const ESCAPED = /\\u([0-9a-f]{4})|\\(.)/gi;
-/** The strings of this name; the last may have no end. */
+/** Matches the strings under this name; the last may have no end. */
 const valuesOf = (name: string) => new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)`, "g");
 
 function unescaped(_all: string, code: string | undefined, sign: string | undefined): string {

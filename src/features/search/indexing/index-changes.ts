@@ -1,4 +1,4 @@
-/** Indexing what has changed, some at a time: what is gone leaves the index, the rest is written anew. */
+/** Indexes changes in batches: deleted things leave the index, the others are written again. */
 import type { Tx } from "#base/store/index.ts";
 import type { Engine, SearchableRow } from "#engine/index.ts";
 import {
@@ -18,25 +18,25 @@ import { documentOf } from "./document.ts";
 import { DROP_ROOM, dropCost, droppedAtMost, nextRoom, thatFit } from "./drop-room.ts";
 import type { Sources } from "./sources.ts";
 
-/** Of one transaction. */
+/** Maximum of changes in one transaction. */
 const MAX_CHANGES = 32;
-/** Of texts that are taken apart. */
+/** Maximum of characters in one transaction. */
 export const MAX_CHARS = 24_000;
 export const MERGED_PAGES = 16;
 
-/** Number of rows that may leave the index in the next transaction. */
+/** Limit in characters on what may leave the index in the next transaction. */
 export interface DropLimit {
   room: number;
 }
 
-/** True when there may be more to do. */
+/** Indexes one batch; true if there may be more to do. */
 export async function indexChanges(
   { store, clock }: Engine,
   sources: Sources,
   limit: DropLimit = { room: DROP_ROOM },
 ): Promise<boolean> {
   const steady = () => clock.steady?.() ?? clock.now();
-  // Most of the time there are none, and nobody has to wait to learn that.
+  // Usually there are none; a read shows that without waiting for the writer.
   const [first] = await store.read((reader) => listChanges(reader, 1));
   if (!first) return false;
   return store.transaction(async (tx) => {
@@ -49,13 +49,13 @@ export async function indexChanges(
     const given = limit.room;
     let room = given;
     for (const change of fitting(changes, present)) {
-      const { cost, fate } = await indexOne(tx, change, present.get(keyOf(change)), room);
+      const { cost, result } = await indexOne(tx, change, present.get(keyOf(change)), room);
       room -= cost;
-      if (fate !== "stays") done.push(change);
-      // It goes to the end: others need not wait until the whole of it is gone.
-      if (fate === "goes_on") await noteChange(tx, change.kind, change.ref);
+      if (result !== "stays") done.push(change);
+      // The change moves to the end, so that others need not wait until all of it is removed.
+      if (result === "goes_on") await noteChange(tx, change.kind, change.ref);
     }
-    // One that dropped little says nothing of how long dropping takes.
+    // A transaction that removed little says nothing about the duration of removals.
     if (room <= 0) limit.room = nextRoom(given, steady() - begunAt);
     await dropChanges(tx, done);
     await mergeIndex(tx, MERGED_PAGES);
@@ -79,7 +79,7 @@ async function readAll(
   return found;
 }
 
-/** The first of them, as many as one transaction may take apart. */
+/** Returns the first changes, as many as one transaction may split into words. */
 function fitting(
   changes: readonly ChangeRow[],
   present: ReadonlyMap<string, SearchableRow>,
@@ -93,9 +93,9 @@ function fitting(
 }
 
 interface Outcome {
-  /** Of what went. */
+  /** Cost of the removed documents. */
   cost: number;
-  fate: "done" | "stays" | "goes_on";
+  result: "done" | "stays" | "goes_on";
 }
 
 async function indexOne(
@@ -106,22 +106,22 @@ async function indexOne(
 ): Promise<Outcome> {
   if (kind === "session" && !row) {
     const cost = await forgetEntries(tx, ref, room);
-    if (cost !== undefined) return { cost, fate: "goes_on" };
+    if (cost !== undefined) return { cost, result: "goes_on" };
   }
   const known = await findDocument(tx, kind, ref);
-  if (known && room <= 0) return { cost: 0, fate: "stays" };
+  if (known && room <= 0) return { cost: 0, result: "stays" };
   const document = row && documentOf(kind, row);
   const isSame =
     known?.title === document?.title &&
     known?.body === document?.body &&
     known?.marks === document?.marks;
-  if (isSame) return { cost: 0, fate: "done" };
+  if (isSame) return { cost: 0, result: "done" };
   if (known) await dropDocument(tx, known.id);
   if (document) await addDocument(tx, document);
-  return { cost: known ? dropCost(known) : 0, fate: "done" };
+  return { cost: known ? dropCost(known) : 0, result: "done" };
 }
 
-/** Of a session that is gone. Returns what it cost; undefined when nothing of it was left. */
+/** Removes entries of a deleted session. Returns their cost; undefined if none was left. */
 export async function forgetEntries(
   tx: Tx,
   sessionId: string,

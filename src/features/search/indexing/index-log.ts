@@ -1,4 +1,4 @@
-/** Indexing a session's transcript along its log, from where it was left. */
+/** Indexes a session's transcript along its log, from its cursor. */
 import type { Engine, SessionRow } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import { ENTRY } from "../matching/places.ts";
@@ -17,11 +17,11 @@ import { type EntryRow, listLog } from "./entry-queries.ts";
 import { forgetEntries, MAX_CHARS, MERGED_PAGES } from "./index-changes.ts";
 import { entryFound } from "./sources.ts";
 
-/** Of one transaction: everybody else's writes wait for it. */
+/** Maximum of events in one transaction: all other writes wait for it. */
 const MAX_EVENTS = 50;
 const MAX_DOCUMENTS = 24;
 
-/** True when the log was read to its end, or there is no such session. */
+/** Indexes a part of the log; true if its end was reached or there is no such session. */
 export function indexLog({ store }: Engine, sessionId: string): Promise<boolean> {
   return store.transaction(async (tx) => {
     if (!(await isOurTurn(tx))) return false;
@@ -29,12 +29,15 @@ export function indexLog({ store }: Engine, sessionId: string): Promise<boolean>
     if (!session || session.owner_id === null) return true;
     const from = await readCursor(tx, sessionId);
     if (from === session.last_seq) return true;
-    // The log begins anew: what was found of an earlier one of this id goes first.
+    // The log begins anew: documents of an earlier session with this id are removed first.
     if (from > session.last_seq) {
       await forgetEntries(tx, sessionId, DROP_ROOM);
       return false;
     }
-    const { documents, through } = some(session, await listLog(tx, sessionId, from, MAX_EVENTS));
+    const { documents, through } = buildDocuments(
+      session,
+      await listLog(tx, sessionId, from, MAX_EVENTS),
+    );
     for (const document of documents)
       if (!(await findDocument(tx, ENTRY, document.ref))) await addDocument(tx, document);
     await saveCursor(tx, sessionId, through);
@@ -43,8 +46,8 @@ export function indexLog({ store }: Engine, sessionId: string): Promise<boolean>
   });
 }
 
-/** What is found of the first of these events, as many as one transaction may hold. */
-function some(
+/** Builds documents from the first events, as many as one transaction may hold. */
+function buildDocuments(
   session: SessionRow,
   events: readonly EntryRow[],
 ): { documents: NewDocument[]; through: number } {
@@ -54,7 +57,7 @@ function some(
     const row = entryFound(session, event);
     const document = row && documentOf(ENTRY, row);
     if (document) documents.push(document);
-    // What was looked at counts, though no word of it may be left.
+    // Read text counts even if no word of it is left.
     chars += row?.text.length ?? 0;
     if (documents.length >= MAX_DOCUMENTS || chars >= MAX_CHARS)
       return { documents, through: event.seq };

@@ -1,7 +1,7 @@
 /**
- * The work of indexing, in small transactions and for a short while at a time. It is begun by the
- * clock; what is heard of turns only says where to look first, and nothing is lost when it is not
- * heard: every minute all sessions are looked through for logs that were not read to their end.
+ * Indexes in small transactions, for a short time per round. A sweep starts each round. Kernel events
+ * about turns only say where to look first, and nothing is lost without them: every minute the sweep
+ * looks through all sessions for logs that were not read to their end.
  */
 import type { Engine, Listener, Sweep } from "#engine/index.ts";
 import { listProgress } from "../queries.ts";
@@ -11,7 +11,7 @@ import { indexLog } from "./index-log.ts";
 import type { Sources } from "./sources.ts";
 
 const EVERY_MS = 500;
-/** Of one round: what else is done by the clock waits for it. */
+/** Duration of one round: other sweeps wait for it. */
 const ROUND_MS = 100;
 const MAX_STEPS = 40;
 const LOOK_EVERY_MS = 60_000;
@@ -27,7 +27,7 @@ export function createIndexer(sources: Sources): Indexer {
   const grown = new Set<string>();
   const limit = { room: DROP_ROOM };
   let lookedAt = Number.NEGATIVE_INFINITY;
-  /** Where the look through all sessions goes on; undefined: it is over. */
+  /** Last session of the current pass over all sessions; undefined: the pass is over. */
   let lookAfter: string | undefined;
 
   async function look({ store }: Engine, now: number): Promise<void> {
@@ -46,7 +46,7 @@ export function createIndexer(sources: Sources): Indexer {
   async function indexGrown(engine: Engine, isOver: () => boolean): Promise<void> {
     for (const id of [...grown]) {
       if (isOver()) return;
-      // What is heard from here on is looked at in the next round.
+      // Events from here on are handled in the next round.
       grown.delete(id);
       if (!(await indexLog(engine, id))) grown.add(id);
     }
@@ -68,7 +68,7 @@ export function createIndexer(sources: Sources): Indexer {
       everyMs: EVERY_MS,
       async run(engine, now) {
         const rest = limiter(engine);
-        // Each half of the time is theirs alone, so that neither holds up the other.
+        // Changes and logs each get half of the time, so that neither holds up the other.
         const isHalfOver = rest(ROUND_MS / 2);
         while (!isHalfOver() && (await indexChanges(engine, sources, limit)));
         await look(engine, now);
@@ -78,9 +78,9 @@ export function createIndexer(sources: Sources): Indexer {
   };
 }
 
-/** Says when so much of the round is over; each may take its share of steps, too. */
+/** Returns checks that say when a part of the round is over, by time or by number of steps. */
 function limiter({ clock }: Engine) {
-  // Not when the round of the clock began: what else is done in it must not take this one's time.
+  // Measured from here, not from the start of the tick, so that other sweeps do not use up this time.
   const begunAt = clock.now();
   return (untilMs: number) => {
     let steps = 0;

@@ -1,4 +1,4 @@
-/** The index across restarts, servers and databases, and what stays in a file when something is gone. */
+/** The index across restarts, servers and databases, and the traces of deleted things in a file. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -222,7 +222,7 @@ describe.skipIf(!postgresUrl)("with a server", () => {
       await one.task(ann, session, "shared task");
       sessions.push(session);
     }
-    // Only now: its runner would take turns that this test means to work itself.
+    // Opened only now: its runner would take the turns that this test works itself.
     const other = await FakeLibrary.open(database.url);
     await Promise.all([one.index(), other.index()]);
     for (const session of sessions) expect(await one.documents("transcript", session)).toBe(61);

@@ -1,4 +1,4 @@
-/** Of a removed person nothing is found any more, by anybody. */
+/** Removes the documents of a removed person from the index. */
 import type { Person, Work } from "#engine/index.ts";
 import { listDocumentsFor } from "../matching/match-queries.ts";
 import { markOf } from "../matching/words.ts";
@@ -6,7 +6,10 @@ import { dropDocument, noteChange } from "../queries.ts";
 import { MAX_DROPPED, thatFit } from "./drop-room.ts";
 import type { Sources } from "./sources.ts";
 
-/** What others may find too, such as a letter to them, is read anew: it says who may still see it. */
+/**
+ * Removes documents and marks them as changed: those that others may find too, such as a message to
+ * them, are indexed again for their present readers.
+ */
 export async function purgeDocuments(
   { tx }: Work,
   sources: Sources,

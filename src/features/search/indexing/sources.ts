@@ -1,6 +1,6 @@
 /**
- * Where things to be found come from: what features have said of theirs, and the two kinds that the
- * kernel has. Sessions are like any other thing; entries of transcripts are read along their logs.
+ * Sources of searchable things: those that features declare, and two kinds of the kernel. Sessions are
+ * like any other thing; entries of transcripts are read along their logs.
  */
 import type { Reader } from "#base/store/index.ts";
 import type { Action, Searchable, SearchableRow, SessionRow } from "#engine/index.ts";
@@ -20,7 +20,7 @@ export type Sources = ReadonlyMap<string, Source>;
 
 const UNTITLED = "Untitled session";
 
-/** The org's own sessions are nobody's to find. */
+/** Readers of a session: its owner. Nobody can find the org's own sessions. */
 const readersOf = ({ owner_id }: SessionRow) => (owner_id === null ? [] : [owner_id]);
 
 export const sessionsToFind: Searchable = {
@@ -71,7 +71,7 @@ const entriesToFind: Source = {
   },
 };
 
-/** Undefined: there is nothing in it to find. */
+/** Undefined: the entry has no searchable text. */
 export function entryFound(session: SessionRow, entry: EntryRow): SearchableRow | undefined {
   const text = textOfEntry(entry);
   if (text === undefined) return undefined;

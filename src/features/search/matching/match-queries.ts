@@ -1,35 +1,35 @@
 /**
- * The SQL that finds. Both databases are asked for the newest documents that have the words, and
- * count the same score for each of them: how often the words stand there for its length, whether they
- * stand in the title, and how old it is. Whom a document may be shown to is part of the question, so
- * that nobody's matches take the room of another's.
+ * The SQL that finds documents. Both databases return the newest documents that have the words and
+ * compute the same score: the frequency of the words for the length of the text, matches in the title,
+ * and age. The reader's marks are part of the query, so that nobody's matches take the room of
+ * another's.
  */
 import type { CompiledStatement, Dialect, Reader } from "#base/store/index.ts";
 import type { DocumentRow, SearchTables } from "../schema.ts";
 import type { Term } from "./words.ts";
 
-/** What is ranked: of more matches, the newest. */
+/** Maximum of ranked matches; of more, the newest are ranked. */
 export const MAX_RANKED = 1_000;
 
-/** Of the newest that have all the words, in how many it is looked whether they stand side by side. */
+/** Maximum of the newest documents with all words that are searched for neighbouring words. */
 const MAX_LOOKED_THROUGH = 20_000;
 
-/** How much of the worth of a word is reached by its first mention in a text of usual length. */
+/** Saturation: the share of a word's weight that its first occurrence reaches in a text of usual length. */
 const SATURATION = 1.2;
 const USUAL_CHARS = 400;
 const TITLE_WORTH = 2;
 const USUAL_TITLE_CHARS = 60;
-/** What is new counts up to half more; after a month, half of that. */
+/** Bonus for new documents: up to a half more, and half of that after a month. */
 const NEW_WORTH = 0.5;
 const HALF_AFTER_MS = 30 * 24 * 60 * 60_000;
 
 export interface Match {
-  /** Whom it is for: a document must have one of these. */
+  /** Marks of the reader: a document must have one of them. */
   marks: readonly string[];
   terms: readonly Term[];
-  /** Whether one of the terms is enough. */
+  /** True if one of the terms is enough. */
   isAny: boolean;
-  /** Only what was written up to this document; undefined: all. */
+  /** Only documents up to this id; undefined: all. */
   through?: number | undefined;
   now: number;
   limit: number;
@@ -48,7 +48,7 @@ export async function findNewest(reader: Reader): Promise<number> {
   return row?.id ?? 0;
 }
 
-/** Some of what is found by those who have one of these marks. */
+/** Lists some of the documents that have one of these marks. */
 export function listDocumentsFor(
   reader: Reader,
   marks: readonly string[],
@@ -82,9 +82,9 @@ function compile(dialect: Dialect, match: Match): CompiledStatement<Hit> {
 type Bind = (value: unknown) => string;
 
 function newestOfSqlite(match: Match, bind: Bind): string {
-  const parts = [`search_index match ${bind(question("sqlite", match))}`];
+  const parts = [`search_index match ${bind(indexQuery("sqlite", match))}`];
   if (match.through !== undefined) parts.push(`rowid <= ${bind(match.through)}`);
-  const beside = together("instr", match, bind);
+  const beside = neighbourConditions("instr", match, bind);
   const newest = (limit: number) => `select rowid as id from search_index
     where ${parts.join(" and ")} order by rowid desc limit ${limit}`;
   const ids =
@@ -98,9 +98,9 @@ function newestOfSqlite(match: Match, bind: Bind): string {
 }
 
 function newestOfPostgres(match: Match, bind: Bind): string {
-  const parts = [`d.words @@ cast(${bind(question("postgres", match))} as tsquery)`];
+  const parts = [`d.words @@ cast(${bind(indexQuery("postgres", match))} as tsquery)`];
   if (match.through !== undefined) parts.push(`d.id <= ${bind(match.through)}`);
-  const beside = together("strpos", match, bind);
+  const beside = neighbourConditions("strpos", match, bind);
   const newest = (
     limit: number,
   ) => `select d.id, d.kind, d.ref, d.at, d.title, d.body from ${table} d
@@ -125,8 +125,11 @@ const OPERATORS = {
   },
 } as const;
 
-/** In the language of the index. Words and marks have no sign that means something in either. */
-function question(dialect: Dialect, { marks, terms, isAny }: Match): string {
+/**
+ * Builds the query in the syntax of the index.
+ * Words and marks contain no character with a meaning in either.
+ */
+function indexQuery(dialect: Dialect, { marks, terms, isAny }: Match): string {
   const { and, or, word, begins } = OPERATORS[dialect];
   const whom = marks.map(word).join(or);
   const what = terms.map(({ keys, isBeginning }) => {
@@ -136,8 +139,8 @@ function question(dialect: Dialect, { marks, terms, isAny }: Match): string {
   return `(${whom})${and}(${what.join(isAny ? or : and)})`;
 }
 
-/** Words that must stand beside each other: the index only knows that all of them are there. */
-function together(position: string, { terms, isAny }: Match, bind: Bind): string[] {
+/** Conditions for words that must stand beside each other: the index only knows that all of them occur. */
+function neighbourConditions(position: string, { terms, isAny }: Match, bind: Bind): string[] {
   if (isAny) return [];
   return terms
     .filter(({ words }) => words.length > 1)
@@ -147,7 +150,7 @@ function together(position: string, { terms, isAny }: Match, bind: Bind): string
     });
 }
 
-/** The term as it stands in a document. */
+/** Returns the term as it stands in a document. */
 function needle({ words, isBeginning }: Term): string {
   return ` ${words.join(" ")}${isBeginning ? "" : " "}`;
 }
@@ -162,7 +165,7 @@ function scoreOf({ terms, now }: Match, bind: Bind): string {
     const text = needle(term);
     const without = (column: string) => double(`length(replace(${column}, ${bind(text)}, ''))`);
     const times = `((${BODY} - ${without("body")}) / ${[...text].length})`;
-    // The same as times / (times + usual), with what costs most said once.
+    // Equal to times / (times + usual), but with the most expensive part only once.
     const inBody = `(1.0 - ${USUAL} / (${times} + ${USUAL}))`;
     const inTitle = `(case when ${without("title")} < ${TITLE}
       then ${TITLE_WORTH} / (1.0 + ${TITLE} / ${USUAL_TITLE_CHARS}) else 0.0 end)`;

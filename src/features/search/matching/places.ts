@@ -1,6 +1,6 @@
-/** Where an entry of a transcript stands: its session, a colon, its seq. Pure. */
+/** Reference to an entry of a transcript: its session, a colon, its seq. Pure. */
 
-/** The kind that entries are found as. */
+/** Search kind of entries. */
 export const ENTRY = "transcript";
 
 export interface EntryPlace {
@@ -12,13 +12,13 @@ export function entryRef({ sessionId, seq }: EntryPlace): string {
   return `${sessionId}:${seq}`;
 }
 
-/** Ids of sessions may have colons of their own. */
+/** Parses a reference. Session ids may contain colons. */
 export function entryPlace(ref: string): EntryPlace {
   const at = ref.lastIndexOf(":");
   return { sessionId: ref.slice(0, at), seq: Number(ref.slice(at + 1)) };
 }
 
-/** The refs of all entries of a session lie from the one up to the other. */
+/** Returns the range of the references of all entries of a session. */
 export function refsOf(sessionId: string): { from: string; upTo: string } {
   return { from: `${sessionId}:`, upTo: `${sessionId};` };
 }

@@ -1,9 +1,9 @@
 /**
- * Whose search runs when. The database has few hands for long reads: one thread on SQLite, a few
+ * Schedules searches. The database has little capacity for long reads: one thread on SQLite, a few
  * connections on PostgreSQL. Searches of one person run one after the other and take turns with those
- * of others, so nobody waits for more than one search of anybody else. Who asked something that took
- * too long waits for a moment, and longer each time: on SQLite it may still be running where nobody can
- * stop it, and there is room for few of those.
+ * of others, so nobody waits for more than one search of anybody else. A person whose search took too
+ * long is paused for a moment, and longer each time: on SQLite the search may still run where nobody
+ * can stop it, and there is room for few of those.
  */
 import { FairQueue } from "#base/fair-queue.ts";
 import { Refusal } from "#base/refusal.ts";
@@ -13,7 +13,7 @@ import { SEARCH_TOO_SLOW } from "../contract.ts";
 const MAX_WAITING = 16;
 const PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
-/** After so long without another one it is forgotten. */
+/** A slow search is forgotten after this time. */
 const FORGIVEN_AFTER_MS = 15 * 60_000;
 
 export class SearchTurns {
@@ -21,7 +21,7 @@ export class SearchTurns {
     sqlite: new FairQueue({ atOnce: 1, perParty: 1, waiting: MAX_WAITING }),
     postgres: new FairQueue({ atOnce: 4, perParty: 1, waiting: MAX_WAITING }),
   };
-  /** Until when somebody waits after searches that took too long, and how many there were. */
+  /** End of each person's pause, and the number of their slow searches. */
   readonly #paused = new Map<string, { until: number; times: number }>();
 
   async take<T>(engine: Engine, userId: string, work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-/** Finding things of every kind, on the real kernel with the real features and both databases. */
+/** Search for things of every kind, on the real kernel with the real features and both databases. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Principal } from "#engine/index.ts";
 import { command } from "#engine/index.ts";
@@ -29,12 +29,12 @@ const marked = ({ snippet, matches }: SearchItem) =>
   matches.map(([from, upTo]) => snippet.slice(from, upTo));
 const markedTitle = ({ title, titleMatches }: SearchItem) =>
   titleMatches.map(([from, upTo]) => title.slice(from, upTo));
-/** Some have more of a kind than one: a letter tells of the end of each session. */
+/** Lists the distinct kinds: each session that ends adds a message. */
 const kindsOf = (items: readonly SearchItem[]) =>
   [...new Set(items.map(({ kind }) => kind))].sort();
 
 const isBlank = (text: string) => text.trim() === "";
-/** As a title. */
+/** Returns the text if it is a valid title. */
 const fitting = (text: string) => (isBlank(text) || text.length > 300 ? undefined : text);
 const isRange = ([from, upTo]: readonly number[]) => (from ?? 0) < (upTo ?? 0);
 
@@ -83,7 +83,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await at.oneOfEach(ann, "numbat", bob);
       const all = await at.find(ann, "numbat");
       expect(kindsOf(all.items)).toEqual([...SEARCH_KINDS].sort());
-      // The letter was to Bob; repositories are everybody's; Ann's persona is her own.
+      // The message was to Bob; repositories are visible to everybody; Ann's persona is private.
       expect(kindsOf((await at.find(bob, "numbat")).items)).toEqual(["letter", "repo"]);
       const admin: User = { ...bob, userId: "usr_admin", role: "admin" };
       expect(kindsOf((await at.find(admin, "numbat")).items)).toEqual(["repo"]);
@@ -128,7 +128,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           limit: "2",
           ...(cursor === "" ? {} : { cursor }),
         });
-        // What is written meanwhile does not move what follows.
+        // A memory written meanwhile does not move the following pages.
         if (pages === 0) await at.memory(ann, `dugong ${"dugong ".repeat(20)}`);
         seen.push(...page.items.map(({ kind, id }) => `${kind} ${id}`));
         cursor = page.next;
@@ -145,7 +145,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const ids: string[] = [];
       for (let n = 0; n < 60; n++) ids.push(await at.task(ann, session, "A serval"));
       await at.index();
-      // As many as a page asks for besides its own, then more than it does.
+      // First as many as the extra hits of a page, then more.
       for (const gone of [10, 30]) {
         for (const id of ids.splice(-gone))
           await at.world.call(ann, "DELETE", `/api/sessions/${session}/tasks/${id}`);
@@ -177,7 +177,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await ids("gazelles")).toEqual([one]);
       expect(await ids("gaz")).toEqual([one]);
       expect(await ids("ga")).toEqual([]);
-      // In the middle a word is whole.
+      // Only the last word of a query is a prefix.
       expect(await ids('gaz "noon"')).toEqual([]);
       expect(await ids('"run at noon"')).toEqual([one]);
       expect(await ids('"noon at run"')).toEqual([]);
@@ -244,7 +244,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await snippets("command")).toEqual([]);
       const [hit] = (await at.find(ann, "congo")).items;
       expect(hit).toMatchObject({ kind: "transcript", title: "Zoo", titleMatches: [] });
-      // A new title is found, the old one is not.
+      // The new title is found, the old one is not.
       await at.world.kernel.sessions.update(ann, id, { title: "Aquarium" });
       const sessions = async (q: string) =>
         (await at.find(ann, q, { kinds: "session" })).items.map((item) => item.id);

@@ -1,6 +1,6 @@
 /**
- * One question over everything the asker may see. The index says what might be meant, in order; what
- * is shown is read from the things themselves at that moment, and only if it is theirs to see now.
+ * One query over everything the person may see. The index ranks the candidates; the shown text is read
+ * from the things themselves at that moment, and only if the person may still see them.
  */
 import { Refusal } from "#base/refusal.ts";
 import { type Reader, ReadersBusy, ReadTooSlow } from "#base/store/index.ts";
@@ -22,10 +22,10 @@ import { anyOf, markOf, type Term, termsOf } from "./words.ts";
 
 const LIMIT_MS = 2_000;
 const LIST = "search";
-/** More than are shown: some may be gone by now. */
+/** Extra hits to read, because some documents may be gone. */
 const SPARE = 10;
 const READ_AT_ONCE = 50;
-/** Of texts that are looked through for the words; then others have their turn. */
+/** Number of characters to mark matches in before other work gets a turn. */
 const CHARS_AT_ONCE = 64_000;
 
 const EMPTY: SearchPage = { items: [], next: null };
@@ -53,26 +53,32 @@ async function find(
 ): Promise<SearchPage> {
   const chosen = choose(sources, person, query.kinds ?? []);
   const terms = termsOf(query.q);
-  const place = placeOf(query.cursor);
+  const position = parsePosition(query.cursor);
   if (terms.length === 0) return EMPTY;
-  const now = place?.now ?? engine.clock.now();
-  const through = place?.through ?? (await inTime(engine, (reader) => findNewest(reader)));
-  const asked = { marks: marksOf(chosen, person), now, through, offset: place?.offset ?? 0 };
-  const ways = waysOf(terms);
+  const now = position?.now ?? engine.clock.now();
+  const through = position?.through ?? (await inTime(engine, (reader) => findNewest(reader)));
+  const request = { marks: marksOf(chosen, person), now, through, offset: position?.offset ?? 0 };
+  const readings = readingsOf(terms);
   let found = EMPTY;
-  for (const [way, meant] of ways.entries()) {
-    if (place && place.way !== way) continue;
-    found = await readPage(engine, chosen, person, { ...asked, ...meant, way }, query.limit);
-    if (isEnough(found, ways[way + 1], query.limit)) break;
+  for (const [readingIndex, reading] of readings.entries()) {
+    if (position && position.readingIndex !== readingIndex) continue;
+    found = await readPage(
+      engine,
+      chosen,
+      person,
+      { ...request, ...reading, readingIndex },
+      query.limit,
+    );
+    if (isEnough(found, readings[readingIndex + 1], query.limit)) break;
   }
   return found;
 }
 
 /**
- * How a question may be meant, and asked in turn until there is enough: the words as they are; the last
- * one as a beginning, which takes longer; any of the words.
+ * Lists the readings of a query, tried in turn until there are enough hits: the exact words; the last
+ * one as a prefix, which takes longer; any of the words.
  */
-function waysOf(terms: readonly Term[]): Pick<Match, "terms" | "isAny">[] {
+function readingsOf(terms: readonly Term[]): Pick<Match, "terms" | "isAny">[] {
   const whole = terms.map((term) => ({ ...term, isBeginning: false }));
   const some = anyOf(whole);
   return [
@@ -82,12 +88,15 @@ function waysOf(terms: readonly Term[]): Pick<Match, "terms" | "isAny">[] {
   ];
 }
 
-/** What is found by a beginning is more of the same; any of the words is something else. */
+/**
+ * True if no further reading is needed.
+ * A prefix finds more of the same; any of the words finds something else.
+ */
 function isEnough({ items }: SearchPage, next: { isAny: boolean } | undefined, limit: number) {
   return next === undefined || (next.isAny ? items.length > 0 : items.length >= limit);
 }
 
-/** Kinds that this credential may not read are left out; with none left, there is nothing to answer. */
+/** Selects the requested kinds that the credential may read; refuses if none is left. */
 function choose(sources: Sources, person: UserPrincipal, kinds: readonly string[]): Sources {
   const { orgId } = person;
   const chosen = [...sources].filter(
@@ -106,38 +115,38 @@ function marksOf(chosen: Sources, { orgId, userId }: UserPrincipal): string[] {
   return [...chosen.keys()].flatMap((kind) => [markOf(kind, { userId }), markOf(kind, { orgId })]);
 }
 
-type Asked = Omit<Match, "limit"> & { way: number };
+type PageRequest = Omit<Match, "limit"> & { readingIndex: number };
 
-/** Goes down the ranking until the page is full. */
+/** Reads down the ranking until the page is full. */
 async function readPage(
   engine: Engine,
   chosen: Sources,
   person: UserPrincipal,
-  asked: Asked,
+  request: PageRequest,
   limit: number,
 ): Promise<SearchPage> {
   const items: SearchItem[] = [];
-  let { offset } = asked;
+  let { offset } = request;
   for (let wanted = limit + SPARE; ; wanted *= 2) {
     const hits = await inTime(engine, (reader) =>
-      listHits(reader, { ...asked, offset, limit: wanted }),
+      listHits(reader, { ...request, offset, limit: wanted }),
     );
     const isLast = hits.length < wanted;
     const end = offset + hits.length;
     while (offset < end) {
       const room = Math.min(limit - items.length, READ_AT_ONCE);
       const some = hits.slice(offset - end).slice(0, room);
-      const shown = await show(engine, chosen, person, some, asked.terms);
+      const shown = await show(engine, chosen, person, some, request.terms);
       offset += some.length;
       items.push(...shown);
       if (items.length === limit)
-        return { items, next: nextOf(asked, offset, offset < end || !isLast) };
+        return { items, next: nextOf(request, offset, offset < end || !isLast) };
     }
     if (isLast) return { items, next: null };
   }
 }
 
-/** In their order, without what is gone or not theirs. */
+/** Renders hits in their order, without those that are gone or not visible to the person. */
 async function show(
   engine: Engine,
   chosen: Sources,
@@ -193,34 +202,34 @@ function itemOf(
   };
 }
 
-// Where a page ends: what is written later does not move what follows.
+// Cursor of a page: documents written later do not move the following pages.
 
-interface Place {
+interface Position {
   now: number;
   through: number;
   offset: number;
-  /** Which of the ways to mean the question it is. */
-  way: number;
+  /** Index of the reading of the query. */
+  readingIndex: number;
 }
 
-function nextOf(asked: Asked, offset: number, hasMore: boolean): string | null {
+function nextOf(request: PageRequest, offset: number, hasMore: boolean): string | null {
   if (!hasMore || offset >= MAX_RANKED) return null;
-  const id = [asked.through, offset, asked.way].join(".");
-  return encodeCursor(LIST, { at: asked.now, id });
+  const id = [request.through, offset, request.readingIndex].join(".");
+  return encodeCursor(LIST, { at: request.now, id });
 }
 
-function placeOf(cursor: string | undefined): Place | undefined {
-  const place = decodeCursor(LIST, cursor);
-  if (!place) return undefined;
-  const [through = 0, offset = 0, way = 0] = place.id.split(".").map(Number);
-  const isWhole = [through, offset, way, place.at].every(Number.isSafeInteger);
+function parsePosition(cursor: string | undefined): Position | undefined {
+  const position = decodeCursor(LIST, cursor);
+  if (!position) return undefined;
+  const [through = 0, offset = 0, readingIndex = 0] = position.id.split(".").map(Number);
+  const isWhole = [through, offset, readingIndex, position.at].every(Number.isSafeInteger);
   if (!isWhole || offset < 0 || offset > MAX_RANKED)
     throw new Refusal(
       "invalid",
       "cursor_invalid",
       "This cursor is not one of this list. Begin without a cursor and follow `next`.",
     );
-  return { now: place.at, through, offset, way };
+  return { now: position.at, through, offset, readingIndex };
 }
 
 async function inTime<T>({ store }: Engine, work: (reader: Reader) => Promise<T>): Promise<T> {

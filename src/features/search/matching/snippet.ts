@@ -1,15 +1,15 @@
 /**
- * What is shown of a thing that was found: plain text, and where the words stand in it. The text is
- * never changed but for line breaks, which become spaces. Pure.
+ * Snippets of hits: plain text, and the positions of the words in it. The text is unchanged except for
+ * line breaks, which become spaces. Pure.
  */
 import { fold, termOf, wordSegments } from "#base/text/search-terms.ts";
 import type { MatchRanges } from "../contract.ts";
 import type { Term } from "./words.ts";
 
 const SNIPPET_CHARS = 240;
-/** How much of it stands before the first word that was looked for. */
+/** Length of the text before the first match. */
 const LEAD_CHARS = 60;
-/** Beyond this nothing is looked for in a text. */
+/** Maximum of characters to search in a text. */
 const MAX_LOOKED_AT = 40_000;
 const MAX_RANGES = 50;
 const GAP = "…";
@@ -19,12 +19,12 @@ export interface Marked {
   matches: MatchRanges;
 }
 
-/** The whole of a short text. */
+/** Marks the matches in the whole of a short text. */
 export function markWhole(text: string, terms: readonly Term[]): Marked {
   return { text, matches: rangesIn(text, terms).map(({ from, upTo }) => [from, upTo]) };
 }
 
-/** The part of a text where most of the words stand. */
+/** Cuts out the part of a text with the most terms. */
 export function snippetOf(whole: string, terms: readonly Term[]): Marked {
   const text = whole.replaceAll(/[\n\r\t\v\f\u0085\u2028\u2029]/g, " ");
   const ranges = rangesIn(text, terms);
@@ -46,11 +46,11 @@ export function snippetOf(whole: string, terms: readonly Term[]): Marked {
 interface Range {
   from: number;
   upTo: number;
-  /** Which of the terms. */
+  /** Index of the term. */
   term: number;
 }
 
-/** Words are compared as they are in the index, and marked as they stand in the text. */
+/** Finds the terms in a text. Words are compared as in the index, and marked as in the text. */
 function rangesIn(text: string, terms: readonly Term[]): Range[] {
   const found: Range[] = [];
   for (const { text: piece, index, unspaced } of wordSegments(text.slice(0, MAX_LOOKED_AT))) {
@@ -73,7 +73,7 @@ function hasWord({ words, isBeginning }: Term, word: string, folded: string): bo
   );
 }
 
-/** Letters without spaces between them: the term may begin anywhere. */
+/** Finds the terms in a run of letters without spaces, where a term may begin anywhere. */
 function rangesInRun(
   folded: string,
   length: number,
@@ -85,24 +85,24 @@ function rangesInRun(
     const letters = words.join("");
     let at = folded.indexOf(letters);
     while (at >= 0 && letters !== "" && found.length < MAX_RANGES) {
-      // Where folding has changed its length, no place in it is known.
+      // Folding has changed the length, so no position inside the run is known.
       if (folded.length !== length) return [{ from: index, upTo: index + length, term }];
       found.push({ from: index + at, upTo: index + at + letters.length, term });
       at = folded.indexOf(letters, at + letters.length);
     }
   }
-  return apart(found);
+  return withoutOverlaps(found);
 }
 
-/** In order, and none over another. */
-function apart(ranges: readonly Range[]): Range[] {
+/** Sorts ranges and drops overlapping ones. */
+function withoutOverlaps(ranges: readonly Range[]): Range[] {
   const sorted = [...ranges].sort((a, b) => a.from - b.from || b.upTo - a.upTo);
   const kept: Range[] = [];
   for (const range of sorted) if (range.from >= (kept.at(-1)?.upTo ?? 0)) kept.push(range);
   return kept;
 }
 
-/** Where the stretch with the most different terms begins. */
+/** Returns the start of the stretch with the most distinct terms. */
 function startOf(ranges: readonly Range[], length: number): number {
   if (length <= SNIPPET_CHARS) return 0;
   let best = { at: 0, terms: 0 };
@@ -116,7 +116,7 @@ function startOf(ranges: readonly Range[], length: number): number {
   return Math.max(0, Math.min(best.at - LEAD_CHARS, length - SNIPPET_CHARS));
 }
 
-/** The next word, when one begins soon; a text is never cut inside a letter. */
+/** Returns the start of the next word, if it is near. A text is never cut inside a character. */
 function wordStart(text: string, from: number): number {
   const space = text.indexOf(" ", from);
   if (space >= 0 && space - from < LEAD_CHARS / 2) return space + 1;

@@ -24,8 +24,8 @@ describe("words", () => {
     for (const text of [...NASTY_STRINGS, ...UNSTORABLE]) {
       const { words, pairs } = indexText(text);
       expect(`${words}${pairs.join("")}`, text).toMatch(/^[a-z0-9 \u0080-\u{10ffff}]*$/u);
-      for (const { words: asked, keys } of termsOf(text))
-        expect([...asked, ...keys].join(""), text).toMatch(/^[a-z0-9\u0080-\u{10ffff}]*$/u);
+      for (const { words: queried, keys } of termsOf(text))
+        expect([...queried, ...keys].join(""), text).toMatch(/^[a-z0-9\u0080-\u{10ffff}]*$/u);
     }
   });
 

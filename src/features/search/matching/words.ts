@@ -1,37 +1,37 @@
 /**
- * Words as they stand in the index and as they are asked for. What somebody typed becomes words here
- * and nothing else, so no question can be written wrongly: a word has letters, digits and signs
- * outside ASCII, and every other sign is replaced by one of a range that is nobody's. Pure.
+ * Words of the index and of queries. User input becomes words here and nothing else, so there is no
+ * invalid query: a word has letters, digits and characters outside ASCII, and every other character is
+ * mapped to a private-use one. Pure.
  */
 import { cleanText } from "#base/text/clean-text.ts";
 import { fold, isStopWord, termOf, wordSegments } from "#base/text/search-terms.ts";
 import { MAX_QUERY_CHARS } from "../contract.ts";
 
-/** What one thing is found by at most; a longer text is found by its beginning. */
+/** Maximum of words of one document; a longer text is found by its beginning. */
 const MAX_WORDS = 4_000;
 export const MAX_TEXT_CHARS = 32_000;
-/** Of a question. */
+/** Maximum of terms in a query. */
 const MAX_TERMS = 12;
 const MAX_TOGETHER = 24;
-/** Shorter beginnings stand before too many words. */
+/** Minimum length of a prefix: a shorter one matches too many words. */
 const MIN_BEGINNING = 3;
 
-/** Begins every mark; no word has it. */
+/** First character of every mark; no word contains it. */
 const MARK = "\ue000";
 const SIGNS_FROM = 0xe100;
 const ANY_SIGN = /\S/gu;
-/** In code and tables they are everywhere and mean nothing to who searches. */
+/** Signs that are frequent in code and tables and mean nothing to a reader. */
 const SIGN_OF_CODE = /^[$+<=>^`|~]$/;
 
-/** No database takes it for anything but a word. */
+/** Escapes text, so that every database takes it for a word. */
 function plain(text: string): string {
   return text.replaceAll(NOT_A_WORD, (c) => String.fromCharCode(SIGNS_FROM + c.charCodeAt(0)));
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are signs too.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are signs too.
 const NOT_A_WORD = /[\x00-\x2f\x3a-\x60\x7b-\x7f]/g;
 
-/** Who may find a thing: a person, or everybody of an org. */
+/** Readers of a document: a person, or everybody of an org. */
 export type Reader = { userId: string } | { orgId: string };
 
 export function markOf(kind: string, reader: Reader): string {
@@ -40,9 +40,9 @@ export function markOf(kind: string, reader: Reader): string {
 }
 
 export interface IndexedText {
-  /** Words with one space before and after each; empty when there are none. */
+  /** Words with one space before and after each; empty if there are none. */
   words: string;
-  /** Each two letters beside each other, of scripts without spaces. */
+  /** Pairs of neighbouring letters, for scripts without spaces. */
   pairs: string[];
 }
 
@@ -61,14 +61,14 @@ export function indexText(text: string): IndexedText {
 }
 
 interface Unit {
-  /** Unless it is a run of letters without spaces. */
+  /** Unset for a run of letters without spaces. */
   word?: string;
   letters: string[];
 }
 
-/** What has no word in it can be found by its signs. */
+/** Splits text into units. A text without words can be found by its signs. */
 function unitsOf(text: string): Unit[] {
-  // What a sign stands for may be much longer than it.
+  // Folding may make a text much longer.
   const folded = fold(text).slice(0, MAX_TEXT_CHARS).toWellFormed();
   const words = [...wordsOf(folded)];
   if (words.length > 0) return words;
@@ -87,24 +87,24 @@ function pairsOf(letters: readonly string[]): string[] {
   return letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);
 }
 
-/** What must stand in a thing. */
+/** A condition that a document must meet. */
 export interface Term {
   /** One word, or several that stand together in this order. */
   words: string[];
-  /** What the index has for it: all of these. */
+  /** Keys that the index must contain, all of them. */
   keys: string[];
-  /** Its last word may go on. */
+  /** True if the last word is a prefix. */
   isBeginning: boolean;
-  /** Somebody put quotes around it. */
+  /** True if the term was in quotes. */
   isQuoted: boolean;
 }
 
 const QUOTED = /["“”„]([^"“”„]*)["“”„]/gu;
 
-/** Empty when there is nothing to look for. */
-export function termsOf(question: string): Term[] {
-  const asked = cleanText(question.slice(0, MAX_QUERY_CHARS));
-  const text = fold(asked);
+/** Parses a query; empty if there is nothing to look for. */
+export function termsOf(query: string): Term[] {
+  const cleaned = cleanText(query.slice(0, MAX_QUERY_CHARS));
+  const text = fold(cleaned);
   const terms: Term[] = [];
   let from = 0;
   for (const { 0: whole, 1: quoted = "", index } of text.matchAll(QUOTED)) {
@@ -116,7 +116,7 @@ export function termsOf(question: string): Term[] {
   if (last?.words.length === 1 && [...(last.words[0] ?? "")].length >= MIN_BEGINNING)
     last.isBeginning = true;
   const found = [...terms, ...rest];
-  return distinct(found.length > 0 ? found : plainTerms(unitsOf(asked))).slice(0, MAX_TERMS);
+  return distinct(found.length > 0 ? found : plainTerms(unitsOf(cleaned))).slice(0, MAX_TERMS);
 }
 
 function plainTerms(units: Iterable<Unit>): Term[] {
@@ -162,8 +162,8 @@ function distinct(terms: readonly Term[]): Term[] {
 }
 
 /**
- * What to look for when nothing has all of it: any of the words that say something. Undefined when
- * that is the same, or when somebody said by quotes what they want.
+ * Returns the terms to try when no document has all of them: any term except stop words. Undefined if
+ * there is only one term or nothing but stop words, or if quotes name exactly what is wanted.
  */
 export function anyOf(terms: readonly Term[]): Term[] | undefined {
   if (terms.length < 2 || terms.some(({ isQuoted }) => isQuoted)) return undefined;

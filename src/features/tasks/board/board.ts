@@ -1,6 +1,6 @@
 /**
- * Whose board it is and who acts on it. A tree of sessions has one board, and it is that of the
- * session at the top: a child's tasks are its parent's.
+ * The board of a session and the actor on it. A tree of sessions has one board, which belongs to the
+ * session at the top: a child's tasks are on its parent's board.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
@@ -12,20 +12,20 @@ import { findTask } from "../queries.ts";
 import type { TaskRow } from "../schema.ts";
 
 export interface Actor {
-  /** `board`: the agent whose board it is; `child`: another of its tree. */
+  /** `board`: the agent that owns the board; `child`: another session of its tree. */
   kind: "person" | "board" | "child";
-  /** As it stands in records. */
+  /** Key of the actor in records. */
   key: string;
-  /** The session that acts; null for a person. */
+  /** The acting session; null for a person. */
   sessionId: string | null;
-  /** The conversation it acts in. */
+  /** The thread that the session acts in. */
   thread: string;
 }
 
-/** A change in the making: what is locked, who makes it, and who is to be told. */
+/** A change in progress: the locked board, the actor, and the notices to send. */
 export interface Doing {
   work: Work;
-  /** Locked, so that no two changes to a board cross. */
+  /** Locked, so that changes to one board run one after the other. */
   board: SessionWriter;
   actor: Actor;
   news: BoardNews[];
@@ -51,21 +51,21 @@ export function causeOf({ kind, key, sessionId }: Actor): Cause {
   return { sessionId, isPerson: kind === "person" && key !== SYSTEM.key };
 }
 
-/** The board of a session, locked. */
+/** Locks the board of a session. */
 export async function openBoard(work: Work, row: SessionRow, actor: Actor): Promise<Doing> {
   const board = await work.session(treeTop(row));
   if (!board) throw notFound("session");
   return { work, board, actor, news: [] };
 }
 
-/** Missing, and of another board, answer alike. */
+/** Returns a task of the board. A missing task and one of another board get the same refusal. */
 export async function requireTask(reader: Reader, boardId: string, id: string): Promise<TaskRow> {
   const task = await findTask(reader, id);
   if (task?.session_id !== boardId) throw notFound("task");
   return task;
 }
 
-/** A session that can be given a task of this board. */
+/** Requires a session that can be given a task of this board. */
 export async function requireAssignee(
   { work, board }: Pick<Doing, "work" | "board">,
   id: string,

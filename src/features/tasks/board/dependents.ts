@@ -1,4 +1,4 @@
-/** What the end of one task means for those that wait for it, in the transaction that ends it. */
+/** Updates the dependents of a task, in the transaction that changes the task. */
 
 import { namedTask, nameOf } from "../board-text.ts";
 import { saveChanged } from "../changes/record-changes.ts";
@@ -8,7 +8,7 @@ import { listBlockers, listDependents } from "../queries.ts";
 import type { TaskRow } from "../schema.ts";
 import type { Doing } from "./board.ts";
 
-/** The open blockers of each of these tasks. */
+/** Lists the open blockers of each of these tasks. */
 export async function openBlockersOf(
   { work }: Pick<Doing, "work">,
   ids: readonly string[],
@@ -19,7 +19,7 @@ export async function openBlockersOf(
   return open;
 }
 
-/** Its status has changed and is saved; returns the tasks that this has made free. */
+/** Updates the dependents after a status change was saved; returns the tasks that became free. */
 export async function statusChanged(
   doing: Doing,
   before: TaskRow,
@@ -29,13 +29,13 @@ export async function statusChanged(
   const dependents = await listDependents(doing.work.tx, [task.id]);
   if (dependents.length === 0) return [];
   if (task.status === "failed") await blockerFailed(doing, task, dependents);
-  if (task.status === "completed") return lookAgain(doing, dependents, freed(doing, task));
-  if (before.status === "completed") return lookAgain(doing, dependents, () => {});
-  if (before.status === "failed") return lookAgain(doing, dependents, clearNote);
+  if (task.status === "completed") return recomputeStatus(doing, dependents, freed(doing, task));
+  if (before.status === "completed") return recomputeStatus(doing, dependents, () => {});
+  if (before.status === "failed") return recomputeStatus(doing, dependents, clearNote);
   return [];
 }
 
-/** Blockers are gone, with the edges that led to them; these waited for them. */
+/** Updates the tasks that waited for deleted blockers; the edges to those are already gone. */
 export async function blockersDeleted(
   doing: Doing,
   deleted: ReadonlyMap<string, TaskRow>,
@@ -47,7 +47,7 @@ export async function blockersDeleted(
       ids.map((id) => namedTask(deleted.get(id) as TaskRow)),
     ]),
   );
-  return lookAgain(
+  return recomputeStatus(
     doing,
     waited.map(({ task }) => task).filter(({ status }) => !isSettled(status)),
     (before, row) => {
@@ -60,10 +60,14 @@ export async function blockersDeleted(
   );
 }
 
-type Look = (before: TaskRow, row: TaskRow) => void;
+type Revise = (before: TaskRow, row: TaskRow) => void;
 
-/** Each gets the status that its blockers leave it; `look` sees it before it is saved. */
-async function lookAgain(doing: Doing, tasks: readonly TaskRow[], look: Look): Promise<TaskRow[]> {
+/** Recomputes the status of each task from its blockers; `revise` sees each row before it is saved. */
+async function recomputeStatus(
+  doing: Doing,
+  tasks: readonly TaskRow[],
+  revise: Revise,
+): Promise<TaskRow[]> {
   const open = await openBlockersOf(
     doing,
     tasks.map(({ id }) => id),
@@ -71,19 +75,19 @@ async function lookAgain(doing: Doing, tasks: readonly TaskRow[], look: Look): P
   const free: TaskRow[] = [];
   for (const before of tasks) {
     const row = { ...before };
-    // Work that has begun goes on, and what has settled stays so.
+    // Work that has begun goes on, and a settled task stays settled.
     if (before.status === "pending" || before.status === "blocked") {
       const facts = { ...factsOf(row), openBlockers: open.get(row.id) ?? [] };
       row.status = nextStatus(facts, {}).status;
     }
-    look(before, row);
+    revise(before, row);
     await saveChanged(doing, before, row);
     if (before.status === "blocked" && row.status === "pending") free.push(row);
   }
   return free;
 }
 
-function freed(doing: Doing, blocker: TaskRow): Look {
+function freed(doing: Doing, blocker: TaskRow): Revise {
   return (before, row) => {
     if (before.status !== "blocked" || row.status !== "pending") return;
     row.note = null;
@@ -93,8 +97,8 @@ function freed(doing: Doing, blocker: TaskRow): Look {
   };
 }
 
-/** What it said was that a blocker had failed, and that is being tried again. */
-const clearNote: Look = (_before, row) => {
+/** Clears the note that a blocker had failed, because the blocker is being tried again. */
+const clearNote: Revise = (_before, row) => {
   row.note = null;
 };
 

@@ -1,4 +1,4 @@
-/** What depends on what, and what is part of what: neither may lead back to itself. */
+/** Dependencies and parts of tasks. Neither relation may form a cycle. */
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { findTask, listBlockers, listTasksById } from "../queries.ts";
@@ -6,7 +6,7 @@ import type { TaskRow } from "../schema.ts";
 
 const MAX_DEPTH = 20;
 
-/** The ids, each once, or a refusal. `taskId`: null when the task is new, and nothing depends on it. */
+/** Returns the blockers, each once, or refuses. `taskId` is null for a new task, on which nothing depends. */
 export async function requireBlockers(
   reader: Reader,
   boardId: string,
@@ -37,7 +37,7 @@ export async function requireBlockers(
   return ids.map((id) => onBoard.get(id) as TaskRow);
 }
 
-/** From the task over what it would wait for back to itself; undefined when no way leads back. */
+/** Finds a cycle from the task through its blockers back to itself; undefined if there is none. */
 export async function findCycle(
   reader: Reader,
   taskId: string,
@@ -61,7 +61,7 @@ export async function findCycle(
   return [taskId, ...path];
 }
 
-/** `taskId`: null when the task is new, and nothing is part of it. */
+/** Requires a valid parent task. `taskId` is null for a new task, which has no parts. */
 export async function requireParent(
   reader: Reader,
   boardId: string,

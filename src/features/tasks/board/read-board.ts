@@ -1,4 +1,4 @@
-/** The tasks of a board, for whoever may see the session that leads to it. */
+/** Reads the tasks of a board for everyone who may see a session of its tree. */
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import { type Engine, may, type Principal, type SessionRow, sessionThing } from "#engine/index.ts";
@@ -11,7 +11,7 @@ import { readCards } from "./views.ts";
 
 export type BoardFilter = Omit<Parameters<typeof readCards>[1], "boardId">;
 
-/** Any session of a tree leads to its board. */
+/** Resolves the board of a session. Any session of a tree leads to the tree's board. */
 export async function requireBoardOf(
   reader: Reader,
   principal: Principal,
@@ -22,7 +22,7 @@ export async function requireBoardOf(
   return session;
 }
 
-/** The tasks with these ids whose boards the principal may see. */
+/** Lists the tasks with these ids whose boards the principal may see. */
 export async function listReadableTasks(
   reader: Reader,
   principal: Principal,

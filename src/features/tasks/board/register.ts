@@ -1,4 +1,4 @@
-/** The open tasks, which an agent must still know of when its history was summed up. */
+/** Register of open tasks, which an agent must still know after its history was summarised. */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
 import { treeTop } from "#engine/sessions/index.ts";
@@ -10,7 +10,7 @@ import type { TaskRow } from "../schema.ts";
 const MAX_LINES = 30;
 const OPEN = ["pending", "in_progress", "blocked"] as const;
 
-/** Of the agent whose board it is, all; of another, its own. */
+/** Lists all open tasks for the agent that owns the board, and for another agent its own. */
 export async function taskRegister(reader: Reader, session: SessionRow): Promise<string | null> {
   const boardId = treeTop(session);
   const isBoard = boardId === session.id;

@@ -1,7 +1,7 @@
 /**
- * Who may change what of a task. People and the agent whose board it is may change everything but a
- * check that somebody above them has set; a child what is its own or nobody's, and of what it was
- * given only how it stands.
+ * Permissions on tasks. People and the agent that owns the board may change everything except a check
+ * that somebody above them has set. A child may change its own tasks and unassigned ones; of a task
+ * that it was given, only its progress.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { NewTask, TaskChange } from "../contract.ts";
@@ -15,8 +15,8 @@ const NOT_YOURS = (task: TaskRow) =>
     `Task ${task.id} belongs to session ${task.assignee_id}. You can change your own tasks and those that nobody has: see my_tasks, and task_list with ready.`,
   );
 
-/** What whoever has a task says of it. */
-const HOLDERS_FIELDS: ReadonlySet<string> = new Set([
+/** Fields in which the assignee reports on a task. */
+const ASSIGNEE_FIELDS: ReadonlySet<string> = new Set([
   "status",
   "blockedReason",
   "result",
@@ -59,7 +59,7 @@ export function requireChange(actor: Actor, task: TaskRow, change: TaskChange): 
     );
   }
   if (task.created_by === actor.key) return;
-  const others = Object.keys(change).filter((field) => !HOLDERS_FIELDS.has(field));
+  const others = Object.keys(change).filter((field) => !ASSIGNEE_FIELDS.has(field));
   if (others.length > 0) {
     throw new Refusal(
       "forbidden",
@@ -69,12 +69,15 @@ export function requireChange(actor: Actor, task: TaskRow, change: TaskChange): 
   }
 }
 
-/** A check is no evidence if who has to pass it can take it away. */
+/**
+ * True if the actor may set the check.
+ * A check is no evidence if the agent that has to pass it can remove it.
+ */
 function maySetCheck(actor: Actor, { session_id, check_by, created_by }: TaskRow): boolean {
   if (actor.kind === "person") return true;
   const setBy = check_by ?? created_by;
   if (setBy === actor.key) return true;
-  const isAPersons = setBy.startsWith("user:");
-  if (actor.kind === "board") return check_by === null || !isAPersons;
-  return check_by === null && setBy !== `session:${session_id}` && !isAPersons;
+  const isSetByPerson = setBy.startsWith("user:");
+  if (actor.kind === "board") return check_by === null || !isSetByPerson;
+  return check_by === null && setBy !== `session:${session_id}` && !isSetByPerson;
 }

@@ -1,4 +1,4 @@
-/** How tasks are found by words: by whoever may read the board they are on. */
+/** Makes tasks searchable for everyone who may read their board. */
 import type { Searchable } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import { listTasksById } from "../queries.ts";

@@ -1,4 +1,4 @@
-/** Tasks as they are shown, and reading them. */
+/** Reads tasks and builds the views that the API returns. */
 import type { Reader } from "#base/store/index.ts";
 import { decodeCursor, pageOf } from "#engine/requests/index.ts";
 import { findSession, isoTime } from "#engine/sessions/index.ts";
@@ -28,7 +28,7 @@ import {
 import type { TaskCheckRow, TaskRow } from "../schema.ts";
 
 const LIST = "tasks";
-/** Its places are times. */
+/** Cursor name of the settled list, whose positions are times. */
 const SETTLED_LIST = "tasks:settled";
 
 export async function viewTasks(
@@ -105,7 +105,7 @@ export async function readPage(
   return { items: await viewTasks(reader, items, now), next };
 }
 
-/** For people, who want to see names. */
+/** Reads tasks as cards for people, with the names of related tasks and sessions. */
 export async function readCards(
   reader: Reader,
   filter: PageFilter,
@@ -139,7 +139,7 @@ export async function viewCards(
   }));
 }
 
-/** Of the checks that the tasks have now: what was found of an earlier one says nothing. */
+/** Finds the last result of each task's present check. Results of an earlier check say nothing. */
 async function lastChecks(reader: Reader, rows: readonly TaskRow[]) {
   const subjects = new Map(rows.flatMap((row) => subjectOf(row) ?? []));
   const last = new Map<string, { passed: boolean; at: string }>();

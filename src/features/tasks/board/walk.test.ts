@@ -1,7 +1,7 @@
 /**
- * A random walk over everything that can be done to a board. After every step: nothing waits for
- * itself, nothing is stuck blocked that nobody blocked by hand, and nothing is pending that waits.
- * To live one again, give its seed.
+ * Random walk over every operation on a board. After every step: no task waits for itself, no task is
+ * blocked without an open blocker or a block by hand, and no pending task has an open blocker. To
+ * replay a walk, give its seed.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Refusal } from "#base/refusal.ts";
@@ -14,7 +14,7 @@ import { tasks } from "../index.ts";
 
 const MAX_TASKS = 14;
 
-/** mulberry32: small, and the same everywhere. */
+/** mulberry32: small, and the same on every machine. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -85,7 +85,7 @@ class Walk {
   #change(): object {
     const status = this.#pick(TASK_STATUSES);
     const reason = status === "blocked" && this.#random() < 0.7 ? { blockedReason: "by hand" } : {};
-    const asked = [
+    const changes = [
       { status, ...reason },
       { blockedBy: this.#some() },
       { status, ...reason, blockedBy: this.#some() },
@@ -93,7 +93,7 @@ class Walk {
       { parentTaskId: this.#pick(this.#known)?.id ?? null },
       { result: "so" },
     ];
-    return this.#pick(asked) ?? {};
+    return this.#pick(changes) ?? {};
   }
 
   async #changeFamily(): Promise<void> {

@@ -1,4 +1,4 @@
-/** A new task: where it belongs, what it waits for, who has it. */
+/** Creates a task with its parent, its blockers and its assignee. */
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import { isLocalTime, type TimePlace, UTC_PLACE, zonedInstant } from "#base/zoned-time.ts";
@@ -94,7 +94,7 @@ async function recordCreation({ work, actor }: Doing, row: TaskRow): Promise<voi
   await insertChanges(work.tx, [change], 1);
 }
 
-/** A person has given it away: whoever gets it begins, as if asked. */
+/** Notice for the assignee of a task that a person has assigned; it makes the assignee begin. */
 export function givenTo(row: TaskRow) {
   return newsForHolder(row, { event: "assigned", task: namedTask(row) });
 }
@@ -112,7 +112,7 @@ export function labelsText(labels: readonly string[]): string {
   return each.length === 0 ? "" : `\n${each.join("\n")}\n`;
 }
 
-/** A time that names no zone is where the person is whose board it is. */
+/** Resolves a due time. A time without a zone is in the time zone of the board's owner. */
 export async function dueInstant(
   { work, board }: Pick<Doing, "work" | "board">,
   dueAt: string | null | undefined,
@@ -122,7 +122,7 @@ export async function dueInstant(
   return zonedInstant(dueAt, place);
 }
 
-/** Time zone and locale of the person whose session it is. */
+/** Time zone and locale of the session's owner. */
 export async function placeOf(
   { tx }: Pick<Work, "tx">,
   { owner_id }: Pick<SessionRow, "owner_id">,

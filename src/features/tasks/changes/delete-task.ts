@@ -1,4 +1,4 @@
-/** Deleting a task, with all its parts. What waited for any of them is told, and waits no longer. */
+/** Deletes a task with all its parts. Dependents of any of them are notified and wait no longer. */
 import { clearTimer } from "#engine/index.ts";
 import { causeOf, type Doing, hint } from "../board/board.ts";
 import { blockersDeleted } from "../board/dependents.ts";

@@ -1,4 +1,4 @@
-/** A task whose time is over: who has it is told, once. */
+/** Notifies the assignee of an overdue task, once. */
 import { localTimeText } from "#base/zoned-time.ts";
 import type { TimerHandler } from "#engine/index.ts";
 import { causeOf, openBoard, SYSTEM } from "../board/board.ts";
@@ -21,7 +21,12 @@ export const taskIsDue: TimerHandler = async (work, { subject }) => {
   const due = new Date(task.due_at).toISOString();
   const row = { ...task, overdue_told_at: work.now };
   await saveChanged(doing, task, row, [{ field: "overdue", from: "", to: due }]);
-  const told = localTimeText(task.due_at, await placeOf(work, session.row));
-  const event = { event: "overdue", task: namedTask(row), status: row.status, due: told } as const;
+  const dueText = localTimeText(task.due_at, await placeOf(work, session.row));
+  const event = {
+    event: "overdue",
+    task: namedTask(row),
+    status: row.status,
+    due: dueText,
+  } as const;
   await sendNews(work, [newsForHolder(row, event)], causeOf(SYSTEM));
 };

@@ -1,4 +1,4 @@
-/** A task is blocked while the plan of the session that has it waits, and comes back afterwards. */
+/** Tasks are blocked while the plan of their assignee waits, and are restored afterwards. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { listPendingGates } from "#engine/gates/index.ts";
 import { approvals } from "#features/approvals/index.ts";

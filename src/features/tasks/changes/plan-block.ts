@@ -1,7 +1,4 @@
-/**
- * Tasks of a session whose plan waits for a decision: they are blocked until it is decided, and then
- * are what they were before.
- */
+/** Blocks the tasks of a session while its plan waits for a decision, and restores them afterwards. */
 import type { GateRow, Work } from "#engine/index.ts";
 import { type Doing, openBoard, SYSTEM } from "../board/board.ts";
 import { openBlockersOf } from "../board/dependents.ts";
@@ -9,14 +6,14 @@ import { findTask, listOpenOf } from "../queries.ts";
 import type { TaskRow } from "../schema.ts";
 import { saveChanged } from "./record-changes.ts";
 
-/** Stands in `blocked_by_hand`: which plan blocks the task, and what the task was before. */
+/** Value of `blocked_by_hand`: the plan that blocks the task, and the task's status before. */
 function markOf({ id }: GateRow, status: "in_progress" | "pending"): string {
   return `${PLAN_MARK}${id}:${status}`;
 }
 
 const PLAN_MARK = "plan:";
 
-/** The task of a session that leaves it: its plan blocks nobody else. */
+/** Removes the plan block from a task that its session gives up: the plan blocks nobody else. */
 export function withoutPlanBlock(task: TaskRow): TaskRow {
   if (!task.blocked_by_hand?.startsWith(PLAN_MARK)) return task;
   return { ...task, blocked_reason: null, blocked_by_hand: null };
@@ -41,7 +38,7 @@ export async function unblockAfterPlan(work: Work, gate: GateRow): Promise<void>
     const wasBegun = task.blocked_by_hand === markOf(gate, "in_progress");
     if (!wasBegun && task.blocked_by_hand !== markOf(gate, "pending")) return;
     const free = { ...task, blocked_reason: null, blocked_by_hand: null };
-    // Work that had begun goes on, whatever the task has come to depend on meanwhile.
+    // Work that had begun goes on, even if the task has new blockers.
     const waits = !wasBegun && (await openBlockersOf(doing, [task.id])).get(task.id)?.length;
     const status = wasBegun ? "in_progress" : waits ? "blocked" : "pending";
     await saveChanged(doing, task, { ...free, status });

@@ -1,4 +1,4 @@
-/** Every change of a task is written down, small: who, when, which field. Saving goes through here. */
+/** Saves changed tasks. Each change is recorded with its author, time and field. */
 import { clearTimer, setTimer } from "#engine/index.ts";
 import { type Doing, hint } from "../board/board.ts";
 import { TASK_PRIORITIES } from "../contract.ts";
@@ -11,7 +11,7 @@ export const DUE_TIMER = "task_due";
 const CHANGES_KEPT = 100;
 const SHORT_CHARS = 300;
 
-/** What is short enough to be kept as it was; of the rest only that it changed. */
+/** Fields that are recorded with their value. Of the long fields only the change is recorded. */
 const SHORT: Readonly<Record<string, (row: TaskRow) => string | null>> = {
   title: ({ title }) => title,
   status: ({ status }) => status,
@@ -30,7 +30,7 @@ const LONG: Readonly<Record<string, (row: TaskRow) => string | null>> = {
   check: ({ check_spec }) => check_spec,
 };
 
-/** `more`: changes that are not in the row. */
+/** Saves a task and records the differences. `more`: changes that are not in the row. */
 export async function saveChanged(
   doing: Pick<Doing, "work" | "board" | "actor">,
   before: TaskRow,
@@ -52,7 +52,10 @@ export async function saveChanged(
   hint(doing, row.id);
 }
 
-/** One that has settled is not overdue, and who was told once is not told again. */
+/**
+ * Sets or clears the timer of the due date.
+ * A settled task is not overdue, and the notice is sent only once.
+ */
 export async function watchDue({ work }: Pick<Doing, "work">, row: TaskRow): Promise<void> {
   const isWatched = row.due_at !== null && row.overdue_told_at === null && !isSettled(row.status);
   if (isWatched) await setTimer(work, DUE_TIMER, row.id, row.org_id, row.due_at as number);

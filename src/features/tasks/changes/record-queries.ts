@@ -1,4 +1,4 @@
-/** The only SQL on what is kept beside tasks: changes, checks, and the prompts that tell of them. */
+/** The only SQL on the records beside tasks: changes, checks, and the prompts that carry notices. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { TaskChangeRow, TaskCheckRow, TaskNoticeRow, TaskTables } from "../schema.ts";
 
@@ -20,7 +20,7 @@ const dropOldChanges = prepare<{ taskId: string; through: number }, unknown>((db
     .where("task_id", "=", p("taskId"))
     .where("number", "<=", p("through")),
 );
-/** `kept`: how many of a task's newest stay. */
+/** Inserts changes. `kept`: number of a task's newest changes that stay. */
 export async function insertChanges(
   tx: Tx,
   rows: readonly TaskChangeRow[],
@@ -40,7 +40,7 @@ const selectChanges = prepare<{ taskId: string }, TaskChangeRow>((db, p) =>
     .where("task_id", "=", p("taskId"))
     .orderBy("number", "desc"),
 );
-/** Newest first. */
+/** Lists the changes of a task, newest first. */
 export function listChanges(reader: Reader, taskId: string): Promise<TaskChangeRow[]> {
   return reader.all(selectChanges, { taskId });
 }
@@ -67,13 +67,13 @@ const selectChecks = prepare<{ taskId: string }, TaskCheckRow>((db, p) =>
     .orderBy("at", "desc")
     .orderBy("seq", "desc"),
 );
-/** Newest first. */
+/** Lists the check results of a task, newest first. */
 export function listChecks(reader: Reader, taskId: string): Promise<TaskCheckRow[]> {
   return reader.all(selectChecks, { taskId });
 }
 
 export type CheckMark = Pick<TaskCheckRow, "task_id" | "subject" | "passed" | "at">;
-/** Without what they put out; oldest first. There are at most as many ids as a page has tasks. */
+/** Lists check results without their output, oldest first. At most as many ids as a page has tasks. */
 export async function listCheckMarks(
   reader: Reader,
   taskIds: readonly string[],
@@ -93,7 +93,7 @@ export async function listCheckMarks(
 const dropCheck = prepare<{ id: string }, unknown>((db, p) =>
   db.deleteFrom("task_checks").where("id", "=", p("id")),
 );
-/** One result is kept once, and of a task's results the newest `kept`. */
+/** Keeps each result once, and of a task's results the newest `kept`. */
 export async function keepCheck(tx: Tx, row: TaskCheckRow, kept: number): Promise<void> {
   const known = await listChecks(tx, row.task_id);
   const isKnown = known.some(
@@ -151,7 +151,7 @@ const selectHeld = prepare<{ boardId: string }, TaskNoticeRow>((db, p) =>
     .orderBy("session_id")
     .orderBy("thread"),
 );
-/** What waits for a person to say something. */
+/** Lists notices that are held until a person speaks. */
 export function listHeld(reader: Reader, boardId: string): Promise<TaskNoticeRow[]> {
   return reader.all(selectHeld, { boardId });
 }

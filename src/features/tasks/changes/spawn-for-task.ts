@@ -1,4 +1,4 @@
-/** A child that is made for a task: it has the task from its first moment, and knows it. */
+/** Spawns a child for a task: the child is assigned from the start, and its prompt describes the task. */
 import { Refusal } from "#base/refusal.ts";
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { treeTop } from "#engine/sessions/index.ts";
@@ -9,7 +9,7 @@ import type { TaskRow } from "../schema.ts";
 import { saveChanged } from "./record-changes.ts";
 import { isSettled, stillBlocked } from "./status.ts";
 
-/** The task, if a child can be made for it. */
+/** Returns the task if a child can be spawned for it; otherwise refuses. */
 export async function requireSpawnable(
   work: Work,
   parent: SessionWriter,
@@ -35,7 +35,7 @@ export async function requireSpawnable(
   return task;
 }
 
-/** What the child is told of it, after what its parent wrote. */
+/** Describes the task to the child, after the parent's own prompt. */
 export function taskBrief(task: TaskRow): string {
   const check = checkOf(task);
   const description = task.description === null ? "" : `\n${task.description}`;

@@ -12,7 +12,7 @@ type Case = [
 
 describe("the status of a task", () => {
   it.each<Case>([
-    // What follows when nobody asks.
+    // Cases without a requested status.
     ["pending", null, [], {}, "pending"],
     ["pending", null, ["a"], {}, "blocked"],
     ["blocked", null, ["a"], {}, "blocked"],
@@ -22,7 +22,7 @@ describe("the status of a task", () => {
     ["in_progress", null, ["a"], {}, "blocked"],
     ["completed", null, ["a"], {}, "completed"],
     ["failed", null, ["a"], {}, "failed"],
-    // What somebody asks for.
+    // Cases with a requested status.
     ["pending", null, [], { status: "in_progress" }, "in_progress"],
     ["pending", null, [], { status: "completed" }, "completed"],
     ["blocked", null, ["a"], { status: "in_progress" }, "task_blocked"],
@@ -34,7 +34,7 @@ describe("the status of a task", () => {
     ["completed", null, ["a"], { status: "completed" }, "completed"],
     ["completed", null, [], { status: "pending" }, "pending"],
     ["failed", null, [], { status: "in_progress" }, "in_progress"],
-    // By hand.
+    // Cases of a block by hand.
     ["pending", null, [], { status: "blocked" }, "blocked No reason was given."],
     ["pending", null, [], { status: "blocked", result: " " }, "blocked No reason was given."],
     ["pending", null, [], { status: "blocked", result: "needs a key" }, "blocked needs a key"],

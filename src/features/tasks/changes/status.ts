@@ -1,60 +1,63 @@
-/** The states of a task and how it gets from one to another: pure, and the only place that says so. */
+/** States of a task and the transitions between them. Pure, and the only place that defines them. */
 import { Refusal } from "#base/refusal.ts";
 import type { TaskStatus } from "../contract.ts";
 
 export interface StatusFacts {
   status: TaskStatus;
-  /** Why it was blocked by hand; null: it was not. */
+  /** Reason of a block by hand; null: not blocked by hand. */
   blockedReason: string | null;
-  /** Tasks it waits for. */
+  /** Blockers that are not completed. */
   openBlockers: readonly string[];
 }
 
 export interface StatusWish {
   status?: TaskStatus | undefined;
   blockedReason?: string | undefined;
-  /** The reason of a block that names none. */
+  /** Used as the reason of a block that names none. */
   result?: string | null | undefined;
 }
 
-/** Stands for the reason that nobody gave: a task blocked by hand always has one. */
+/** Placeholder reason: a task blocked by hand always has one. */
 const NO_REASON = "No reason was given.";
 
 export function isSettled(status: TaskStatus): boolean {
   return status === "completed" || status === "failed";
 }
 
-type Next = Pick<StatusFacts, "status" | "blockedReason">;
+type NextStatus = Pick<StatusFacts, "status" | "blockedReason">;
 
-export function nextStatus(facts: StatusFacts, wish: StatusWish): Next {
+export function nextStatus(facts: StatusFacts, request: StatusWish): NextStatus {
   const { openBlockers } = facts;
   const waits = openBlockers.length > 0;
-  if (wish.status === undefined) return followed(facts, wish);
-  if (wish.status === "blocked") return blocked(facts, wish);
-  if (wish.blockedReason !== undefined) throw REASON_ALONE();
-  if (wish.status === "pending")
+  if (request.status === undefined) return derivedStatus(facts, request);
+  if (request.status === "blocked") return blocked(facts, request);
+  if (request.blockedReason !== undefined) throw REASON_ALONE();
+  if (request.status === "pending")
     return { status: waits ? "blocked" : "pending", blockedReason: null };
-  // Work that had begun when something it needs was taken up again goes on.
-  const mustBeFree = wish.status !== "failed" && wish.status !== facts.status;
+  // Work that had begun goes on when one of its blockers is reopened.
+  const mustBeFree = request.status !== "failed" && request.status !== facts.status;
   if (waits && mustBeFree) throw stillBlocked(openBlockers);
-  return { status: wish.status, blockedReason: null };
+  return { status: request.status, blockedReason: null };
 }
 
-/** Nobody asked for another status: it follows from what the task waits for. */
-function followed({ status, blockedReason, openBlockers }: StatusFacts, wish: StatusWish): Next {
-  if (wish.blockedReason !== undefined && blockedReason === null) throw REASON_ALONE();
+/** Derives the status from the blockers when the change names none. */
+function derivedStatus(
+  { status, blockedReason, openBlockers }: StatusFacts,
+  request: StatusWish,
+): NextStatus {
+  if (request.blockedReason !== undefined && blockedReason === null) throw REASON_ALONE();
   if (isSettled(status)) return { status, blockedReason: null };
-  const reason = wish.blockedReason ?? blockedReason;
+  const reason = request.blockedReason ?? blockedReason;
   if (reason !== null || openBlockers.length > 0)
     return { status: "blocked", blockedReason: reason };
   return { status: status === "blocked" ? "pending" : status, blockedReason: null };
 }
 
-function blocked({ blockedReason, openBlockers }: StatusFacts, wish: StatusWish): Next {
-  const reason = wish.blockedReason ?? blockedReason;
+function blocked({ blockedReason, openBlockers }: StatusFacts, request: StatusWish): NextStatus {
+  const reason = request.blockedReason ?? blockedReason;
   if (reason !== null || openBlockers.length > 0)
     return { status: "blocked", blockedReason: reason };
-  return { status: "blocked", blockedReason: wish.result?.trim() || NO_REASON };
+  return { status: "blocked", blockedReason: request.result?.trim() || NO_REASON };
 }
 
 const REASON_ALONE = () =>

@@ -1,7 +1,7 @@
 /**
- * Changing a task. Whatever follows from it (what is free now, what has to know) happens in the same
- * transaction. A task whose check has not passed is not changed at all, but what was found of the
- * check is kept: that answer is returned and not thrown.
+ * Changes a task. Its dependents and the notices follow in the same transaction. A task whose check has
+ * not passed stays unchanged, but the result of the check is kept: that refusal is returned, not
+ * thrown.
  */
 import type { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
@@ -20,7 +20,7 @@ import { isSettled, nextStatus } from "./status.ts";
 
 export interface Updated {
   task: TaskRow;
-  /** Tasks that nothing blocks any more because of it. */
+  /** Tasks that this change has unblocked. */
   unblocked: TaskRow[];
 }
 
@@ -97,7 +97,7 @@ function idsOf(edges: Blockers["now"]): string[] {
   return edges.map(({ blocked_by }) => blocked_by);
 }
 
-/** A child that begins what nobody has takes it. */
+/** Assigns the task. A child that begins an unassigned task takes it. */
 async function assign(doing: Doing, row: TaskRow, change: TaskChange): Promise<void> {
   const { actor } = doing;
   const takes = actor.kind === "child" && row.assignee_id === null && change.status !== undefined;
@@ -131,7 +131,7 @@ function applyStatus(
   row.blocked_reason = next.blockedReason;
   if (next.blockedReason !== before.reason)
     row.blocked_by_hand = next.blockedReason === null ? null : actor.key;
-  // What it said was about what blocked it.
+  // The note concerned blockers that no longer hold the task back.
   if (row.status !== "blocked" || openBlockers.length === 0) row.note = null;
   if (!isSettled(row.status)) row.settled_at = null;
   else if (row.status !== before.status) row.settled_at = work.now;

@@ -1,4 +1,4 @@
-/** A task's check at the moment somebody says it is completed: what is found is kept, either way. */
+/** Looks at a task's check when somebody completes the task. The result is kept, whether it passed or not. */
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
 import { findRun } from "#engine/runs/index.ts";
@@ -16,24 +16,24 @@ import {
   PULL_REQUEST_TOOL,
 } from "./find-evidence.ts";
 
-/** How far back a session's log is looked at, and how many of its calls. */
+/** Limits of the look back into a session's log: events, and calls among them. */
 const LOOK_BACK = 20_000;
 const CALLS_LOOKED_AT = 200;
 const OUTPUT_KEPT_CHARS = 8_000;
 const CHECKS_KEPT = 20;
-/** The runtime whose tools the runner itself performs. Others report what they did. */
+/** The runtime whose tools the runner itself performs. Other runtimes only report their calls. */
 const TRUSTED_RUNTIME = "native";
 
 export function checkOf({ check_spec }: TaskRow): TaskCheck | null {
   return check_spec === null ? null : (JSON.parse(check_spec) as TaskCheck);
 }
 
-/** What a result of it is kept under. */
+/** Key that results of the check are kept under. */
 export function checkSubject(check: TaskCheck): string {
   return check.kind === "command" ? check.command : check.state;
 }
 
-/** What a check can be at all: one that could never pass is refused when it is set. */
+/** Refuses a check that could never pass, when it is set. */
 export function requireCheckable(check: TaskCheck): void {
   if (check.kind !== "pull_request" || check.state === "open") return;
   throw new Refusal(
@@ -43,7 +43,7 @@ export function requireCheckable(check: TaskCheck): void {
   );
 }
 
-/** Undefined: it has passed, or there is none. Otherwise why the task cannot be completed. */
+/** Returns why the task cannot be completed; undefined if its check has passed or there is none. */
 export async function checkTask(doing: Doing, task: TaskRow): Promise<Refusal | undefined> {
   const check = checkOf(task);
   if (!check) return undefined;

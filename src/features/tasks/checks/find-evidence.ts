@@ -1,16 +1,16 @@
 /**
- * Whether a task's check has passed, from what the server itself has journaled of the session's work.
- * A command counts when the runner performed exactly it at the top of the workspace, it ended as it
- * should, and nothing that can change files was called since. What an agent says, or what an agent
- * program reports of its own tools, is no evidence.
+ * Decides from the server's own journal of a session if a task's check has passed. A command counts if
+ * the runner performed exactly this command at the top of the workspace, it ended with the expected
+ * exit code, and no tool that can change files was called since. The claims of an agent, and the
+ * reports of an agent program about its own tools, are no evidence.
  */
 import { cleanText } from "#base/text/clean-text.ts";
 
-/** Tools that can change files, as far as anybody can tell. */
+/** Tools that can change files, as far as is known. */
 export const CHANGING_TOOLS = ["bash", "write", "edit"] as const;
 export const PULL_REQUEST_TOOL = "create_pull_request";
 
-/** A row of the log about a call, or what came of it. */
+/** A log row about a tool call or its result. */
 export interface CallEvent {
   type: string;
   seq: number;
@@ -36,32 +36,32 @@ interface CallData {
   verdict?: { verdict?: string };
 }
 const dataOf = ({ data }: CallEvent) => JSON.parse(data ?? "{}") as CallData;
-/** Ids of calls are a turn's own. */
+/** Key of a call: call ids are unique only within a turn. */
 const callOf = (event: CallEvent) => `${event.prompt_id}/${dataOf(event).callId}`;
 
-/** `events`: of the tools that change files, newest first. */
+/** Judges a command check. `events`: calls of the tools that change files, newest first. */
 export function judgeCommand(
   events: readonly CallEvent[],
   { command, expectExitCode = 0 }: { command: string; expectExitCode?: number | undefined },
 ): Finding {
   const wanted = cleanText(command);
   const ended = events.find((event) => event.type === "post_tool" && isRunOf(event, wanted));
-  const asked = ended && events.find((one) => isCallOf(one, ended));
-  if (!ended || !asked) return { state: "never" };
+  const started = ended && events.find((one) => isCallOf(one, ended));
+  if (!ended || !started) return { state: "never" };
   if (ended.exit_code !== expectExitCode) return { state: "wrong_exit", ended };
-  if ((dataOf(asked).cwd ?? null) !== null) return { state: "elsewhere", ended };
-  const hasChanged = events.some((event) => mayHaveChanged(event, asked, ended));
+  if ((dataOf(started).cwd ?? null) !== null) return { state: "elsewhere", ended };
+  const hasChanged = events.some((event) => mayHaveChanged(event, started, ended));
   return { state: hasChanged ? "changed_since" : "passed", ended };
 }
 
-/** `events`: of the tool that opens pull requests, newest first. */
+/** Judges a pull request check. `events`: calls of the tool that opens pull requests, newest first. */
 export function judgePullRequest(events: readonly CallEvent[]): Finding {
   const ended = events.find((event) => event.type === "post_tool");
   if (!ended) return { state: "never" };
   const isOpen = ended.error === null && IS_OPEN.test(outputOf(ended));
   return { state: isOpen ? "passed" : "wrong_exit", ended };
 }
-/** As the tool says it, after the name of a branch, which has no spaces. */
+/** Output of the tool, after the name of a branch, which has no spaces. */
 const IS_OPEN = / (?:Opened (?:draft )?pull request|(?:Draft pull|Pull) request) #\d+ /;
 
 export function outputOf({ tool_output }: CallEvent): string {
@@ -80,14 +80,15 @@ function isCallOf(event: CallEvent, ended: CallEvent): boolean {
 }
 
 /**
- * Calls of one turn are performed one after the other, in the order they were asked for. Threads
- * may run side by side, so what another one ended while the check ran may have changed something.
+ * True if the event may have changed files after the check began. Calls of one turn run one after the
+ * other, in the order they were requested. Threads may run in parallel, so a call that another thread
+ * ended during the check may have changed something.
  */
-function mayHaveChanged(event: CallEvent, asked: CallEvent, ended: CallEvent): boolean {
+function mayHaveChanged(event: CallEvent, started: CallEvent, ended: CallEvent): boolean {
   if (callOf(event) === callOf(ended)) return false;
   if (event.type === "post_tool")
-    return event.seq > (event.thread === ended.thread ? ended.seq : asked.seq);
+    return event.seq > (event.thread === ended.thread ? ended.seq : started.seq);
   const { verdict } = dataOf(event);
   const wasRefused = verdict?.verdict === "deny" || verdict?.verdict === "invalid";
-  return event.seq > asked.seq && !wasRefused;
+  return event.seq > started.seq && !wasRefused;
 }

@@ -36,11 +36,11 @@ async function addTask(
     ...fieldsOf(options),
   };
   const board = await resolveBoard(api, options);
-  const answer = await api.again.tasks.create(
+  const response = await api.again.tasks.create(
     { id: board, body },
     { idempotencyKey: randomUUID() },
   );
-  const { id, status } = answer.task;
-  invocation.print(answer, [`${id} is on the board, ${status}.`]);
+  const { id, status } = response.task;
+  invocation.print(response, [`${id} is on the board, ${status}.`]);
   return DONE;
 }

@@ -1,4 +1,4 @@
-/** The option that names a board, and the session whose board it is. */
+/** The option that names a board, and the session that owns it. */
 import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { ensureOrchestrator, findSessionId } from "#surfaces/cli/kit/find-session.ts";
@@ -14,10 +14,10 @@ export const BOARD_OPTION = [
   ORCHESTRATOR,
 ] as const;
 
-/** Takes something away where a name is asked for. */
+/** Removes a value where a name is expected. */
 export const NONE = "none";
 
-/** Resolves the id of the session whose board is meant. */
+/** Resolves the id of the session that leads to the board. */
 export async function resolveBoard(api: Api, { session }: BoardOptions): Promise<string> {
   // The first task may come before the first conversation.
   if (session === ORCHESTRATOR) await ensureOrchestrator(api);

@@ -1,4 +1,7 @@
-/** `muster tasks begin|done|fail|block|unblock|assign|edit`: how a task stands, who has it, what it says. */
+/**
+ * `muster tasks begin|done|fail|block|unblock|assign|edit`:
+ * change the status, assignee and text of a task.
+ */
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import type { TaskChange } from "#features/tasks/contract.ts";
@@ -123,10 +126,10 @@ async function change(
 ): Promise<Ending> {
   const api = invocation.api();
   const board = await resolveBoard(api, options);
-  const answer = await api.again.tasks.update({ id: board, taskId: id, body });
-  const { task, unblocked } = answer;
+  const response = await api.again.tasks.update({ id: board, taskId: id, body });
+  const { task, unblocked } = response;
   const who = task.sessionId === null ? "" : `, ${task.sessionId} has it`;
-  invocation.print(answer, [
+  invocation.print(response, [
     `${task.id} is ${task.status}${who}.`,
     ...unblocked.map((one) => safeLine(`${one.id} is not blocked any more: ${one.title}`)),
   ]);

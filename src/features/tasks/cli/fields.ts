@@ -1,4 +1,4 @@
-/** What a task says, as options of `muster tasks add` and `edit`. */
+/** Fields of a task as options of `muster tasks add` and `edit`. */
 import { type Command, Option } from "commander";
 import { TASK_PRIORITIES, type TaskChange, type TaskPriority } from "#features/tasks/contract.ts";
 import { repeatable } from "#surfaces/cli/kit/repeatable.ts";
@@ -15,7 +15,7 @@ export interface FieldOptions {
   check?: string;
 }
 
-/** `taking`: what is said of taking it away. */
+/** Adds the options. `taking`: help text about removing a value. */
 export function addFieldOptions(command: Command, taking: string): Command {
   return command
     .option("--description <text>", "what whoever takes it has to know; empty for nothing")
@@ -37,7 +37,7 @@ export function addFieldOptions(command: Command, taking: string): Command {
     );
 }
 
-/** JSON leaves out what was not said. */
+/** Reads the options. JSON leaves out fields that were not given. */
 export function fieldsOf(options: FieldOptions) {
   const { description, after, partOf, priority, label, due, check } = options;
   return {

@@ -1,4 +1,4 @@
-/** `muster tasks ls` and `ready`: the board, and what could be begun. */
+/** `muster tasks ls` and `ready`: list the board, or the tasks that could be begun. */
 import type { Command } from "commander";
 import type { Task } from "#features/tasks/contract.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";

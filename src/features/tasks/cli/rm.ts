@@ -29,9 +29,9 @@ async function remove(invocation: Invocation, id: string, options: RmOptions): P
     return EXIT.failed;
   }
   const api = invocation.api();
-  const answer = await api.tasks.delete({ id: await resolveBoard(api, options), taskId: id });
-  const more = answer.deleted.length - 1;
-  invocation.print(answer, [
+  const response = await api.tasks.delete({ id: await resolveBoard(api, options), taskId: id });
+  const more = response.deleted.length - 1;
+  invocation.print(response, [
     more === 0 ? `${id} is deleted.` : `${id} is deleted, and what was part of it (${more}).`,
   ]);
   return DONE;
