@@ -3,7 +3,7 @@ import type { Feature, Listener } from "#engine/index.ts";
 import { ANSWER_WAITING, waitingTimerDue } from "./answer-waiting.ts";
 import { approvalRoutes } from "./routes.ts";
 
-/** The owner's pages hear that something waits for them, or no longer does. */
+/** Refreshes the owner's pages when a gate opens or closes. */
 const tellOwner: Listener = async (work, event) => {
   if (event.type !== "gate_opened" && event.type !== "gate_closed") return;
   const { owner_id: ownerId } = event.session.row;

@@ -1,7 +1,6 @@
 /**
- * What a session is given when it begins: where its repository is, and which persona it works as.
- * Both are looked up once, in the transaction that makes the session; what is changed later reaches
- * it only when it is asked for.
+ * Pins repository and persona when a session is created, in the creating transaction. Later changes reach the
+ * session only on request.
  */
 
 import { notFound, Refusal } from "#base/refusal.ts";
@@ -33,7 +32,7 @@ import { briefingApi } from "./contract.ts";
 const FOLDER = ".muster/persona";
 const SKILLS_FOLDER = ".muster/skills";
 
-/** Repositories named their default persona by slug, which may be changed; they keep its id since. */
+/** Repositories named their default persona by slug, which may change; now they store its id. */
 const repoPersonas = `
 update repos set persona_id = (
     select personas.id from personas
@@ -95,15 +94,18 @@ export const briefing: Feature = {
   ],
 };
 
-/** By its id: a slug may be somebody else's by now. */
+/** Looks the persona up by its id: another one may have its slug by now. */
 async function personaNow(work: Work, row: SessionRow): Promise<string | undefined> {
   const { owner_id: userId, purpose } = row;
   return (await readPinnedPersona(work.tx, { sessionId: row.id, userId, purpose }))?.personaId;
 }
 
-/** What was asked for holds; else the persona's wish, before what a parent or the server has. */
+/**
+ * Applies repository and persona. An explicit request wins; then the persona's settings, then those of the
+ * parent or the server.
+ */
 async function dress(work: Work, { row }: SessionWriter, asked: Asked): Promise<void> {
-  // It is somebody already: its person's, with words of its own.
+  // Orchestrators have no persona.
   if (isOrchestrator(row)) return;
   const repo = await pinRepo(work, row);
   const named = row.persona_slug ?? undefined;
@@ -122,13 +124,13 @@ async function dress(work: Work, { row }: SessionWriter, asked: Asked): Promise<
   await pin(work, row, persona);
 }
 
-/** Sets the address that the organisation's list has for the session's repository. */
+/** Sets the address from the organisation's list for the session's repository. */
 async function pinRepo(work: Work, row: SessionRow): Promise<ResolvedRepo | undefined> {
   const repo = row.repo === null ? undefined : await resolveRepo(work.tx, row.org_id, row.repo);
   if (!repo) return undefined;
   row.repo = repo.url;
   row.branch ??= repo.branch;
-  // Admins keep the list: a folder in it is for everybody who may use the list.
+  // Admins maintain the list: everybody who may use the list may use a folder in it.
   if (repo.isPath) row.may_use_path = 1;
   return repo;
 }
@@ -145,7 +147,7 @@ function whoFor({ org_id: orgId, owner_id: userId, purpose }: SessionRow) {
   return { orgId, userId, purpose };
 }
 
-/** By the address the session has; one that was switched off meanwhile has no say any more. */
+/** Finds the setup command by the session's address; a repository that was disabled meanwhile has none. */
 async function setupOf(reader: Reader, { org_id, repo }: SessionRow): Promise<string | null> {
   if (repo === null) return null;
   try {
@@ -160,7 +162,7 @@ function briefOf({ files, skills }: ResolvedPersona): Omit<Brief, "setup"> {
   return {
     instructions: skills.length === 0 ? files : [...files, skillsNotice(skills)],
     files: [
-      // What was given is no change of the agent's, and goes into no commit.
+      // The pinned files are not the agent's changes, and go into no commit.
       { path: ".muster/.gitignore", content: "*\n" },
       ...files.map(({ name, content }) => ({ path: `${FOLDER}/${name}`, content })),
       ...skills.flatMap((skill) =>

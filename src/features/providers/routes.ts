@@ -25,7 +25,7 @@ export function providerRoutes(sealer: KeySealer, fetch: Fetch): readonly Route[
       requireName(name);
       const key = { orgId: principal.orgId, name };
       const before = await engine.store.read((reader) => findProvider(reader, key));
-      // Outside the transaction: the provider may take its time.
+      // Runs outside the transaction: the provider may take its time.
       const namesModels = modelsAfter(body, before) !== null;
       const reached = reachAfter(sealer, key, body, before);
       const answer = await askProvider(reached, fetch, { namesModels });
@@ -43,7 +43,7 @@ export function providerRoutes(sealer: KeySealer, fetch: Fetch): readonly Route[
 }
 
 const KEY_END_CHARS = 4;
-/** Of a shorter key, its end would be too much of it. */
+/** The end of a shorter key would reveal too much of it. */
 const MIN_CHARS_TO_SHOW_END = 20;
 
 function viewFor(principal: Principal, sealer: KeySealer, row: ProviderRow): Provider {
@@ -62,7 +62,7 @@ function viewFor(principal: Principal, sealer: KeySealer, row: ProviderRow): Pro
   };
 }
 
-/** One key that cannot be read must not hide the other providers. */
+/** One unreadable key must not hide the other providers. */
 function lookAtKey(
   sealer: KeySealer,
   { secret, org_id, name, base_url }: ProviderRow,

@@ -1,15 +1,15 @@
-/** The only SQL on secrets. */
+/** SQL on secrets. No other file has any. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { SecretScope } from "./contract.ts";
 import type { SecretRow, SecretTables } from "./schema.ts";
 
 const prepare = statements<SecretTables>();
 
-/** Whose secrets. */
+/** Owner of a set of secrets. */
 export interface Shelf {
   orgId: string;
   scope: SecretScope;
-  /** Empty: the organisation's. */
+  /** Empty: the organisation. */
   ownerId: string;
 }
 export interface SecretKey extends Shelf {
@@ -54,7 +54,7 @@ const selectOfShelf = prepare<Shelf & { after: string; limit: number }, SecretRo
     .orderBy("name")
     .limit(p("limit")),
 );
-/** By name, beginning behind `after`. */
+/** Lists secrets by name, starting behind `after`. */
 export function listSecrets(
   reader: Reader,
   shelf: Shelf,
@@ -76,7 +76,7 @@ export async function countSecrets(reader: Reader, shelf: Shelf): Promise<number
   return Number((await reader.first(countOfShelf, shelf))?.count ?? 0);
 }
 
-/** The version is counted here, so that no two values ever have the same. */
+/** The statement increments the version itself, so that no two values ever share one. */
 const upsert = prepare<SecretRow, SecretRow>((db, p) =>
   db
     .insertInto("secrets")

@@ -88,7 +88,7 @@ async function listPage(
   return pageOf(list, rows, limit, place, (row) => viewOf(sealer, row));
 }
 
-/** One value that cannot be read must not hide the others. */
+/** One unreadable value must not hide the others. */
 function viewOf(sealer: Sealer, row: SecretRow): Secret {
   const isReadable = sealer.opens(row.sealed, placeOf(keyOf(row)));
   return {

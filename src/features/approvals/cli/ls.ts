@@ -53,7 +53,7 @@ function rowOf(approval: Approval): string[] {
   ];
 }
 
-/** On one line, with hidden characters spelled out. */
+/** Shows the call on one line, with hidden characters spelled out. */
 function whatOf({ target, shown }: Approval): string {
   return exactText(target ?? firstWords(shown)).replaceAll(/\s+/g, " ");
 }

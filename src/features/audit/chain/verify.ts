@@ -1,4 +1,4 @@
-/** Walking the chain from its start, a page at a time, however long it is. */
+/** Verifies the chain from its start, one page at a time, whatever its length. */
 import type { Engine } from "#engine/index.ts";
 import type { Verification } from "../contract.ts";
 import { countUnsealed, listSealed, readHead } from "../queries.ts";
@@ -66,7 +66,7 @@ type Place = { seq: number; hash: string };
 type Broken = Verification["firstBroken"];
 
 interface Walked {
-  /** Where the trail begins, as of now: housekeeping may have cut it meanwhile. */
+  /** Current start of the trail: housekeeping may have cut it meanwhile. */
   begin: Cut;
   reached: Place;
   firstBroken: Broken;
@@ -93,7 +93,7 @@ async function walk(
       begin = cut;
       reached = { seq: cut.seq, hash: cut.hash };
     }
-    // Others must have their turn between two pages.
+    // Other work must run between two pages.
     await new Promise((resolve) => setImmediate(resolve));
   }
   return { begin, reached, firstBroken: null };
@@ -115,7 +115,7 @@ function checkLinks(
 }
 
 function endBroken(reached: Place, end: Place): Broken {
-  // The trail has grown, and was cut beyond the end that it had when this began.
+  // The trail has grown, and was cut beyond the end that it had at the start of this check.
   if (reached.seq > end.seq) return null;
   if (reached.seq < end.seq)
     return { seq: reached.seq + 1, why: `row ${reached.seq + 1} is missing` };
@@ -124,7 +124,9 @@ function endBroken(reached: Place, end: Place): Broken {
   return null;
 }
 
-/** Rows that claim a place behind the end. Looked for before the end is read again, which only grows. */
+/**
+ * Finds rows that claim a position behind the end. The end only grows, so it is read again after the search.
+ */
 async function beyond(store: Engine["store"]): Promise<Broken> {
   const before = await store.read(readHead);
   const [row] = await store.read((reader) => listSealed(reader, before?.seq ?? 0, 1));

@@ -2,12 +2,14 @@
 import { Refusal } from "#base/refusal.ts";
 import type { CliHost, Input } from "#surfaces/cli/kit/host.ts";
 
-/** Enter, the end of input, or Ctrl-C, which a raw terminal hands over as a letter. */
+/**
+ * Characters that end the input: Enter, end of input, or Ctrl-C, which a raw terminal passes as a character.
+ */
 const INTERRUPT = "\u0003";
 const ENDS = ["\n", "\r", "\u0004", INTERRUPT];
 const MAX_CHARS = 1_000;
 
-/** Arguments are seen by everybody on the machine, so there is no option for it. */
+/** Reads a password. No option exists for it, because everybody on the machine can see arguments. */
 export async function readPassword(host: CliHost, question: string): Promise<string> {
   const isTyped = host.stdin.isTTY === true;
   if (isTyped) host.stderr.write(`${question} (not shown): `);
@@ -23,7 +25,7 @@ export async function readPassword(host: CliHost, question: string): Promise<str
 
 type Terminal = Input & { setRawMode?(isRaw: boolean): unknown };
 
-/** While it is raw, a terminal shows nothing of what is typed. */
+/** Reads a line in raw mode, in which a terminal does not echo. */
 async function unseen(input: Terminal): Promise<string> {
   input.setRawMode?.(true);
   try {

@@ -47,7 +47,7 @@ async function logIn(invocation: Invocation, options: LoginOptions): Promise<End
   return DONE;
 }
 
-/** A password crosses no open network. */
+/** Checks the server's address: a password must not cross an open network. */
 function checked(text: string, insecureHttp: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
@@ -60,7 +60,7 @@ function checked(text: string, insecureHttp: boolean): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-/** Beside what is there already, for this user's eyes alone. */
+/** Adds settings to the file, which only this user can read. */
 function keep(home: string, file: string, settings: Record<string, string>): void {
   ensurePrivateFolder(home);
   const known = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as object) : {};

@@ -16,7 +16,7 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: "refusal",
 };
 
-/** OpenAI chat completions: the count comes in the last chunk, or with the whole answer. */
+/** OpenAI chat completions: the count comes in the last chunk, or with the single body. */
 export class OpenAiChatReader implements AnswerReader {
   usage: TokenUsage | null = null;
   writtenChars = 0;
