@@ -1,4 +1,4 @@
-/** The program: `muster <command>`. What a command does not need is not loaded. */
+/** The program: `muster <command>`. Each command loads only what it needs. */
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type Environment, loadConfig } from "#base/config.ts";
@@ -13,7 +13,7 @@ const DRAIN_MS = 20_000;
 const SIGNAL_TWICE_MS = 1_000;
 const EXIT_INTERRUPTED = 130;
 
-/** Where this program lies: its entry, for starting itself again, and its pages. */
+/** Paths of the program: its entry, for starting itself again, and its pages. */
 export interface Place {
   program: string;
   filesFolder: string;
@@ -25,8 +25,8 @@ interface Life {
 }
 
 /**
- * The plain starts are taken here, so that nothing but what they need is loaded. Everything else,
- * and every start with options, goes through the command line.
+ * Handles starts without options here, so that only their own modules are loaded. Everything else, and every
+ * start with options, goes through the command line.
  */
 async function main(args: string[], place: Place): Promise<void> {
   const [command = "--help", ...rest] = args;
@@ -141,7 +141,7 @@ function live(running: Life, log: Log): void {
   process.on("SIGTERM", onSignal);
 }
 
-/** Runs a command; what it throws ends the process with a sentence and a code. */
+/** Runs a command; an error ends the process with a sentence and a code. */
 export function start(args: string[], place: Place): void {
   main(args, place).catch((error: unknown) => {
     const isRefusal = error instanceof Refusal;

@@ -1,4 +1,4 @@
-/** Says what takes room and what would go. It is read aside of all other work, and kept for a moment. */
+/** Reports sizes and due rows. The report is read apart from all other work, and cached for a moment. */
 
 import { Refusal } from "#base/refusal.ts";
 import { type Reader, ReadTooSlow } from "#base/store/index.ts";
@@ -14,7 +14,7 @@ import { type DatabaseSize, type LongLog, listLongLogs, readSizes } from "./quer
 import { byKind } from "./table-sizes.ts";
 
 const LIMIT_MS = 20_000;
-/** Asking again and again does not read again and again. */
+/** Time for which repeated requests get the cached report. */
 const KEPT_MS = 30_000;
 const MAX_COUNTED = 10_000;
 const LARGEST = 10;
@@ -51,7 +51,7 @@ export function createStorageReads(rules: readonly RetentionRule[]) {
     return measured;
   }
 
-  /** Settings are always those of now; what they let go is counted anew when they have changed. */
+  /** Settings are always current; due rows are counted again when the settings have changed. */
   async function retention(engine: Engine): Promise<Retention[]> {
     const { days: set } = await readRetention(engine);
     const now = engine.clock.now();

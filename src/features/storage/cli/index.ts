@@ -1,4 +1,4 @@
-/** `muster storage`: what takes room in the database, what would go, and how long it is kept. */
+/** `muster storage`: sizes in the database, rows due for removal, and retention. */
 import { type Command, InvalidArgumentError } from "commander";
 import type { Retention } from "#features/storage/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";

@@ -1,22 +1,19 @@
-/**
- * Follows one prompt to its outcome. When it is merged with others, the turn that answers them all
- * is followed in its place.
- */
+/** Follows one prompt to its outcome. When it is merged with others, the merged turn is followed instead. */
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { followSession } from "#surfaces/cli/client/follow-session.ts";
 import type { TurnView } from "./turn-view.ts";
 
-/** A prompt that has not begun by then is worth a word about why. */
+/** Wait after which a prompt that has not begun gets an explanation. */
 const PATIENCE_MS = 2_000;
 
-/** What is known of the turn while it goes on. */
+/** State of the turn while it runs. */
 export class Turn {
   readonly sessionId: string;
   readonly thread: string;
   promptId: string;
-  /** A runner has it: what is streamed in its thread belongs to it. */
+  /** True once a runner has the turn: text streamed in its thread belongs to it. */
   isRunning = false;
 
   constructor({ sessionId, thread, id }: Pick<Prompt, "sessionId" | "thread" | "id">) {

@@ -10,7 +10,7 @@ import { TurnPrinter } from "./turn-printer.ts";
 
 interface Sent {
   prompt: Prompt;
-  /** As it was before the prompt was sent: events after its `lastSeq` are shown. */
+  /** State before the prompt was sent: events after its `lastSeq` are shown. */
   session: Pick<Session, "id" | "lastSeq">;
 }
 
