@@ -1,4 +1,4 @@
-/** Sending prompts, and waiting for what comes of them. */
+/** Tools that send prompts and wait for the outcome. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
@@ -17,10 +17,10 @@ import { meantSession, type PersonCall, type PersonTool, personTool } from "./pe
 import { failed, succeeded } from "./toolbox.ts";
 import { waitForPrompt } from "./wait-for-prompt.ts";
 
-/** Below the minute after which many clients give up on a request. */
+/** Less than the minute after which many clients time out. */
 const WAIT_SECONDS = 50;
 const MAX_WAIT_SECONDS = 600;
-/** A prompt that was collected into another is followed there; a few times is plenty. */
+/** A prompt that was merged into another is followed there; a few times is plenty. */
 const MAX_MERGES = 5;
 const MAX_ANSWER_CHARS = 100_000;
 
@@ -114,7 +114,7 @@ async function waitFor(
   timeoutSeconds = WAIT_SECONDS,
 ): Promise<CallToolResult> {
   const { parts, person } = call;
-  // A key that may write and not read has sent it, and is told no more.
+  // A key that may write and not read has sent the prompt, and gets no more.
   if (!may(person, "session.read", { orgId: person.orgId })) return sent(prompt);
   const until = parts.clock.now() + timeoutSeconds * 1_000;
   let now = prompt;
@@ -134,15 +134,15 @@ async function waitFor(
 }
 
 interface End {
-  /** The turn that has the answer, as far as it has come. */
+  /** The turn with the reply, as far as it has come. */
   prompt: Prompt;
-  /** What was said in it, and in the turns before that ended by waiting. */
+  /** Text of that turn, and of earlier turns that ended by waiting. */
   said: string[];
-  /** Who is still waited for. */
+  /** Children that are still at work. */
   children?: Session[];
 }
 
-/** From a turn that ended by waiting to the one that goes on, until one has ended for good. */
+/** Follows from a turn that ended by waiting to the next one, until one has ended for good. */
 async function followOn(call: PersonCall, first: Prompt, until: number): Promise<End> {
   const { parts, person } = call;
   const said: string[] = [];
@@ -171,7 +171,7 @@ function stillWorking({ id, sessionId, state, waitingFor }: Prompt): CallToolRes
   });
 }
 
-/** Its turn has ended, and its answer is still to come. */
+/** Result for a turn that has ended while its reply is still to come. */
 function handedOn({ id, sessionId }: Prompt, { said, children = [] }: End): CallToolResult {
   return succeeded({
     promptId: id,
@@ -194,7 +194,7 @@ function answerOf({ id: promptId, sessionId }: Prompt, { prompt, said }: End): C
     return failed(
       `${error?.code ?? outcome}: The turn ended ${outcome}. ${error?.message ?? `Look at it with read_session (${sessionId}).`}`,
     );
-  // A turn that had nothing to add leaves what was said before it.
+  // A turn that added nothing leaves the earlier text as the reply.
   const answer = textOf(said.slice(-1)) || textOf(said);
   return succeeded({ promptId, sessionId, outcome, answer });
 }

@@ -1,16 +1,16 @@
 /**
- * A turn may end by waiting (`endedWaitingFor` of its prompt): it has handed its work on, and its answer
- * comes with a later turn, which the news of the children begins. All of it is read from rows, so it is
- * found as well by whoever asks long afterwards.
+ * A turn may end by waiting (`endedWaitingFor` of its prompt): it has delegated its work, and a later turn,
+ * started by notices about the children, brings its reply. Everything is read from rows, so a caller finds it
+ * long afterwards, too.
  */
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import type { PersonCall } from "./person-tool.ts";
 import { lookAndWait } from "./wait-for-prompt.ts";
 
-/** Of prompts that tell a parent what became of its children. */
+/** Channel of prompts that notify a parent about its children. */
 const WAKE_CHANNEL = "wake";
 const PAGE = 100;
-/** How far back the record is searched. */
+/** Pages of the record to search. */
 const MAX_PAGES = 10;
 const NEWS: ReadonlySet<string> = new Set([
   "prompt_accepted",
@@ -22,10 +22,10 @@ const BUSY = ["working", "needs_you", "waiting", "recovering"] as const;
 const isBusy = ({ activity }: Session) => (BUSY as readonly string[]).includes(activity);
 const NAMED = 5;
 
-/** `children`: who is still at work for it. Null: nothing more comes. */
+/** `children`: sessions still at work for it. Null: nothing more comes. */
 export type Next = { prompt: Prompt } | { children: Session[] } | null;
 
-/** The turn that goes on where this one waited; waits for it as long as there is time. */
+/** Returns the turn that continues where this one waited; waits for it as long as there is time. */
 export async function waitForNext(
   call: PersonCall,
   after: Prompt,
@@ -38,7 +38,7 @@ export async function waitForNext(
     if (prompt) return { prompt };
     const session = await parts.kernel.sessions.get(person, after.sessionId);
     const children = await listBusyChildren(call, after.sessionId);
-    // Children that all rest report nothing by themselves: what was said is the answer.
+    // Children that are all idle report nothing by themselves: the text so far is the reply.
     const isAtWork = isBusy(session) && session.waitingFor?.kind !== "children";
     if (!isAtWork && children.length === 0) return null;
     const words = `waits for ${namesOf(children)}`;
@@ -63,7 +63,7 @@ export async function waitForNext(
   }
 }
 
-/** The first of its conversation that was woken since. */
+/** Finds the first wake of its conversation since then. */
 async function findWake(
   { parts, person }: PersonCall,
   { id, sessionId, thread, startedAt, acceptedAt }: Prompt,

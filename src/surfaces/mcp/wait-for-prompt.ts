@@ -1,6 +1,6 @@
 /**
- * Waits until a prompt is settled, telling what goes on meanwhile. Whoever stops waiting stops
- * nothing else: the turn goes on, and its answer can be asked for later.
+ * Waits until a prompt is settled, and reports progress meanwhile. Ending the wait ends nothing else: the
+ * turn continues, and its reply can be requested later.
  */
 import type { Clock } from "#base/clock.ts";
 import { type Kernel, type Principal, partyOf } from "#engine/index.ts";
@@ -15,7 +15,7 @@ export interface WaitParts {
   clock: Clock;
 }
 
-/** The prompt as it is when it is settled, or when the time is over or nobody waits any more. */
+/** Returns the prompt when it is settled, when the time is over, or when nobody waits any more. */
 export async function waitForPrompt(
   parts: WaitParts,
   principal: Principal,
@@ -41,7 +41,7 @@ export async function waitForPrompt(
     async look() {
       const now = await get();
       if (now.state === "settled") return now;
-      // It may have been claimed before anybody followed.
+      // The prompt may have been claimed before the session was followed.
       if (now.startedAt !== null) begin();
       return undefined;
     },
@@ -53,11 +53,11 @@ export interface Look<T> {
   timeoutMs: number;
   signal: AbortSignal;
   isNews(event: { type: string; json: string }): boolean;
-  /** Undefined: there is nothing yet. */
+  /** Returns undefined while there is nothing yet. */
   look(): Promise<T | undefined>;
 }
 
-/** Looks, waits for news of the session if there was nothing, and looks once more. */
+/** Reads, waits for events of the session if there was nothing, and reads again. */
 export async function lookAndWait<T>(
   { kernel, feeds, clock }: WaitParts,
   principal: Principal,
@@ -77,7 +77,7 @@ export async function lookAndWait<T>(
     movedBack: () => {},
   });
   try {
-    // What happened before the first event that is followed is found here.
+    // Finds what happened before the first followed event.
     const now = await look();
     if (now !== undefined) return now;
     await clock.sleep(timeoutMs, AbortSignal.any([signal, over.signal]));

@@ -1,4 +1,4 @@
-/** What is needed around us: the right Node, a sandbox that works, git. */
+/** Checks the requirements around us: the right Node, a working sandbox, git. */
 import { execFile } from "node:child_process";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 

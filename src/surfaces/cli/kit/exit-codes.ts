@@ -1,4 +1,4 @@
-/** How a command ends, for scripts. The numbers are fixed; the help shows this table. */
+/** Exit codes of commands, for scripts. The numbers are fixed; the help shows this table. */
 import { Refusal, type RefusalKind } from "#base/refusal.ts";
 import { ServerRefusal } from "../client/server-refusal.ts";
 

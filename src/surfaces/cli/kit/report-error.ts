@@ -1,4 +1,4 @@
-/** Errors as people and programs read them: what went wrong and what to do, never where in our code. */
+/** Errors for people and programs: the problem and the remedy, never a position in our code. */
 import { redactText } from "#base/log.ts";
 import { Refusal, type RefusalDetail } from "#base/refusal.ts";
 import { ServerRefusal } from "../client/server-refusal.ts";
@@ -6,7 +6,7 @@ import type { CliHost } from "./host.ts";
 import { jsonText, safeText, styleFor } from "./terminal.ts";
 import { refusalLines } from "./validation-words.ts";
 
-/** Which command does what a refusal of the server advises. */
+/** Commands that carry out the advice in a server's refusal. */
 const HINTS: Readonly<Record<string, string>> = {
   task_blocked: "What it waits for: muster tasks edit TASK --after OTHER, or --after none",
   dependency_cycle: "What a task waits for: muster tasks edit TASK --after OTHER, or --after none",

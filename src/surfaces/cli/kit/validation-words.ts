@@ -1,4 +1,4 @@
-/** What a server's schema says of a wrong value, in words for people. Programs get it as it came. */
+/** Describes a server's validation errors for people. Programs get them unchanged. */
 import type { RefusalDetail } from "#base/refusal.ts";
 
 const WORDS: readonly [pattern: RegExp, say: (match: RegExpExecArray) => string][] = [
@@ -38,7 +38,7 @@ export function detailWords({ path: at, message }: RefusalDetail): string {
   return `${path}: ${message}`;
 }
 
-/** A refusal whose message is only its first detail again is told by its details. */
+/** A refusal whose message only repeats its first detail is shown by its details. */
 export function refusalLines(message: string, details: readonly RefusalDetail[]): string[] {
   const [first, ...others] = details;
   const isRepeated =
