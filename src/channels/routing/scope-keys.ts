@@ -1,6 +1,6 @@
 /**
- * Scope keys: one word for one conversation of one person, in whatever channel it is held. Who speaks
- * is always part of it, so that nobody's key can lead to somebody else's session. Pure.
+ * Scope keys: one string per conversation of a person, in any channel. The person is always part of the
+ * key, so that no key can lead to another person's session. Pure.
  *
  *     user:{userId}:manual:{sessionId}                   the web page
  *     user:{userId}:slack:{team}:{channel}:{thread}

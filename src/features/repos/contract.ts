@@ -86,13 +86,13 @@ export const newRepoSchema = z.strictObject({
   fullName: z.string().max(200).optional(),
   /** Left out: GitHub's address for this name. Any address that git accepts, or a path; no passwords. */
   url: z.string().max(2_000).optional(),
-  /** Left out: by the address. */
+  /** Left out: derived from the address. */
   provider: z.enum(REPO_PROVIDERS).optional(),
   ...settings,
 });
 export type NewRepo = z.infer<typeof newRepoSchema>;
 
-/** What is left out stays; so does the name, which sessions and people know it by. */
+/** Fields left out stay. The name cannot change, because sessions and people refer to it. */
 export const repoChangeSchema = z.strictObject({
   url: z.string().max(2_000).optional(),
   ...settings,

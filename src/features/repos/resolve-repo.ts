@@ -79,7 +79,7 @@ export async function listRepoAddresses(
   const row = await find(reader, orgId, text);
   const given = addressText(reading.address);
   const addresses = [given, ...(row ? [row.url] : [])];
-  // Without an entry, a name means a repository on GitHub, as everywhere.
+  // A name without an entry means a repository on GitHub, as everywhere.
   if (!row && isFullName(text, "github")) addresses.push(`${GITHUB}/${text}`);
   return [...new Set(addresses.flatMap(withAndWithoutGit))];
 }

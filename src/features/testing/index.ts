@@ -79,7 +79,7 @@ export interface World {
 
 const CLAIM_EVERY_MS = 50;
 
-/** Without an address: SQLite in memory, and a clock that the test moves. */
+/** Starts the kernel. Without an address: SQLite in memory, and a clock that the test moves. */
 export async function startWorld(features: readonly Feature[], url?: string): Promise<World> {
   const clock = new FakeClock();
   const store = await openStore({

@@ -52,7 +52,7 @@ export function createMcpServer(options: McpServerOptions): Server {
       if (progressToken === undefined) return;
       const notice = { progressToken, progress: ++told, message };
       const sent = extra.sendNotification({ method: "notifications/progress", params: notice });
-      sent.catch(() => {}); // The client has gone; the signal says so too.
+      sent.catch(() => {}); // The client has gone; the signal reports it too.
     };
     try {
       return await toolbox.call(params.name, params.arguments ?? {}, {

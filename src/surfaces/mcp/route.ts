@@ -59,7 +59,7 @@ function notResumable(): Refusal {
   );
 }
 
-/** Nothing can be listened to between requests, and no state can be deleted. */
+/** Refuses GET and DELETE: there are no streams between requests, and no state to delete. */
 function notAllowed(c: Context<AppEnv>): Response {
   c.header("Allow", "POST");
   return c.json(rpcError(METHOD_NOT_ALLOWED, "Only POST is answered here."), 405);

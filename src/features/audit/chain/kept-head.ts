@@ -52,7 +52,7 @@ export interface HeadKeeper {
   save(kept: KeptHead): Promise<void>;
 }
 
-/** Without a file, as in tests, the head is kept in memory. */
+/** Creates the keeper of the head. Tests give no file: then the head stays in memory. */
 export function createHeadKeeper(secretKey: string, file?: string): HeadKeeper {
   let inMemory: KeptHead | undefined;
   const mac = (purpose: string, value: unknown) =>

@@ -232,7 +232,7 @@ export async function openBrowser(
   return { cookie: secret, expiresAt, browserMark };
 }
 
-/** A link passes on what it was made with. */
+/** Origin of the new session. A link passes on the origin of the credential that made it. */
 async function lineOfOpening(tx: Tx, { user, proof, goesOn }: Opening): Promise<Line> {
   const own = ownLine(user.id);
   if (goesOn !== undefined) return throughBrowser(own, goesOn);
@@ -248,7 +248,7 @@ async function provenBy(tx: Tx, proof: SecretProof): Promise<CredentialRow> {
   if (!credential || !isGood(credential, tx.now) || !wanted.includes(credential.kind)) {
     throw badSecret();
   }
-  // Used up by exactly one of two that come at once.
+  // Only one of two concurrent requests uses the link up.
   if (isLink && !(await revokeCredential(tx, credential.id))) throw badSecret();
   return credential;
 }
@@ -261,7 +261,7 @@ function badSecret(): Refusal {
   );
 }
 
-/** The same for all reasons: nobody learns who has an account. */
+/** Refusal for every reason alike, so that nobody learns who has an account. */
 export function badPassword(): Refusal {
   return new Refusal(
     "unauthenticated",

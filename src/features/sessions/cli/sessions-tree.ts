@@ -85,7 +85,7 @@ async function watchTree(invocation: Invocation, api: Api, query: TreeQuery): Pr
   return EXIT.ok;
 }
 
-/** On a terminal the picture is redrawn in place; elsewhere each changed one follows the last. */
+/** Draws the tree: in place on a terminal; elsewhere each changed picture follows the last. */
 function createPicture({ host, json }: Invocation): (trees: readonly TreeNode[]) => void {
   const isInPlace = host.stdout.isTTY === true && !json && host.env.TERM !== "dumb";
   let last = "";

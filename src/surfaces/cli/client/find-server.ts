@@ -6,7 +6,7 @@ import { isLoopbackHost, requireEncrypted } from "#base/net/plain-http.ts";
 import { Refusal } from "#base/refusal.ts";
 
 export interface ServerAddress {
-  /** Without a slash at the end. */
+  /** Address without a slash at the end. */
   url: string;
   key: string;
 }

@@ -43,7 +43,7 @@ export interface CliHost {
   readonly stderr: Output;
   readonly stdin: Input;
   exit(code: number): void;
-  /** Calls back at every Ctrl-C until the returned function is called; meanwhile Ctrl-C does not end the process. */
+  /** Calls back at every Ctrl-C, instead of ending the process, until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
   /** These may resolve at the start or at the end: the command line does not end the process after them. */
   startUp(options: StartOptions): Promise<void>;

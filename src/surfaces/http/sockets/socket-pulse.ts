@@ -5,7 +5,7 @@
 import type { WebSocket } from "ws";
 
 const PING_EVERY_MS = 1_000;
-/** In pings: one, with a margin for a busy machine. */
+/** Pings without a sign of life: one, with a margin for a busy machine. */
 const QUIET_AFTER = 1.8;
 const DEAD_AFTER = 8;
 /** A timer that fires this many pings late means that this process itself was busy or stopped. */
