@@ -46,13 +46,13 @@ export function channelTypeOf(scopeKey: string): string {
 }
 
 /** Channels in which people address their orchestrator directly, not from a conversation elsewhere. */
-const AT_HOME: ReadonlySet<string> = new Set(["web", "api", "cli"]);
+const DIRECT_CHANNELS: ReadonlySet<string> = new Set(["web", "api", "cli"]);
 const MAX_THREAD_CHARS = 200;
 
 /** Returns the orchestrator's thread for a conversation; null: the main thread. */
 export function threadOf(scopeKey: string): string | null {
   const channel = channelTypeOf(scopeKey);
-  if (AT_HOME.has(channel)) return null;
+  if (DIRECT_CHANNELS.has(channel)) return null;
   // Leaves out the person: the orchestrator belongs to them anyway.
   const place = scopeKey.split(":").slice(2).join(":");
   if (place.length <= MAX_THREAD_CHARS) return place;

@@ -20,7 +20,7 @@ export const ANSWER_WAITING = "answer_waiting";
 /** More calls than a person can have pending: sessions are bounded, and so are the calls of each. */
 const MAX_OTHERS = 500;
 
-interface Standing {
+interface StandingDecision {
   /** Decided just now, under the lock of its session. */
   gate: GateRow;
   target: string;
@@ -30,7 +30,7 @@ interface Standing {
 export async function answerWaiting(
   work: Work,
   userId: string,
-  { gate, target, decision }: Standing,
+  { gate, target, decision }: StandingDecision,
 ): Promise<void> {
   const { tool, session_id: sessionId, org_id: orgId } = gate;
   const near = await listPendingInTree(work.tx, { sessionId, tool, target });

@@ -49,7 +49,8 @@ export async function decide(
     // The engine checks that the gate is still open; a rule is made only for a decision that counts.
     const closed = await decideGate(work, id, decision, user.userId);
     const counts = overruledReason(closed) === null;
-    if (decision.scope !== "once" && counts) await stand(work, user, closed, decision, ruleId);
+    if (decision.scope !== "once" && counts)
+      await makeStandingRule(work, user, closed, decision, ruleId);
     return closed;
   });
   // Thrown after the commit: the denial must stay, and the person must learn that their allow did not count.
@@ -161,7 +162,7 @@ function invalidAnswers(message: string): Refusal {
   return new Refusal("invalid", "answers_invalid", message);
 }
 
-async function stand(
+async function makeStandingRule(
   work: Work,
   user: UserPrincipal,
   gate: GateRow,

@@ -4,7 +4,7 @@ import { ANSWER_WAITING, waitingTimerDue } from "./answer-waiting.ts";
 import { approvalRoutes } from "./routes.ts";
 
 /** Refreshes the owner's pages when a gate opens or closes. */
-const tellOwner: Listener = async (work, event) => {
+const notifyOwner: Listener = async (work, event) => {
   if (event.type !== "gate_opened" && event.type !== "gate_closed") return;
   const { owner_id: ownerId } = event.session.row;
   const { id } = event.gate;
@@ -14,7 +14,7 @@ const tellOwner: Listener = async (work, event) => {
 
 export const approvals: Feature = {
   name: "approvals",
-  listeners: [tellOwner],
+  listeners: [notifyOwner],
   timers: { [ANSWER_WAITING]: waitingTimerDue },
   routes: approvalRoutes,
 };

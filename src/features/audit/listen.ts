@@ -52,7 +52,7 @@ export const listen: Listener = async (work, event) => {
     case "call_ended":
       return record(work, row, event.run.id, endedEntry(work, event));
     case "gate_opened":
-      return record(work, row, event.gate.run_id, askedEntry(work, event.gate));
+      return record(work, row, event.gate.run_id, openedEntry(work, event.gate));
     case "gate_closed":
       return gateClosed(work, row, event.gate);
     case "session_opened": {
@@ -182,7 +182,7 @@ function endedEntry(work: Work, { call }: EventOf<"call_ended">): AuditEntry {
   };
 }
 
-function askedEntry(work: Work, gate: GateRow): AuditEntry {
+function openedEntry(work: Work, gate: GateRow): AuditEntry {
   const tool = toolName(work, gate.tool);
   return { action: "approval_asked", approvalId: idName(gate.id), kind: gate.kind, tool };
 }

@@ -131,7 +131,7 @@ function severityOf(entry: AuditEntry): AuditEvent["severity"] {
 }
 
 /** Organisation, session and person of an entry. */
-interface Place {
+interface EntryScope {
   orgId: string;
   sessionId: string | null;
   userId: string | null;
@@ -148,7 +148,7 @@ export function record(
   return recordAt(work, { orgId, sessionId, userId, runId }, entry);
 }
 
-export async function recordAt(work: Work, place: Place, entry: AuditEntry): Promise<void> {
+export async function recordAt(work: Work, place: EntryScope, entry: AuditEntry): Promise<void> {
   const { action, ...metadata } = entry;
   work.insertLater(insertAuditRows, {
     id: work.ids.mint("aud"),

@@ -49,7 +49,7 @@ export const briefing: Feature = {
   ],
   listeners: [
     async (work, event) => {
-      if (event.type === "session_making") await dress(work, event.session, event.asked);
+      if (event.type === "session_making") await applyBriefing(work, event.session, event.asked);
     },
   ],
   async brief(reader, session) {
@@ -70,8 +70,11 @@ export const briefing: Feature = {
             ownerId: session.row.owner_id,
           });
         if (!isYours) throw notFound("session");
-        const asked = body.persona ?? (await personaNow(work, session.row));
-        const persona = await resolvePersona(work.tx, { ...whoFor(session.row), asked });
+        const requested = body.persona ?? (await findCurrentPersona(work, session.row));
+        const persona = await resolvePersona(work.tx, {
+          ...personaReader(session.row),
+          asked: requested,
+        });
         if (!persona) throw notFound("persona");
         await pin(work, session.row, persona);
         session.record({
@@ -95,7 +98,7 @@ export const briefing: Feature = {
 };
 
 /** Looks the persona up by its id: another one may have its slug by now. */
-async function personaNow(work: Work, row: SessionRow): Promise<string | undefined> {
+async function findCurrentPersona(work: Work, row: SessionRow): Promise<string | undefined> {
   const { owner_id: userId, purpose } = row;
   return (await readPinnedPersona(work.tx, { sessionId: row.id, userId, purpose }))?.personaId;
 }
@@ -104,22 +107,22 @@ async function personaNow(work: Work, row: SessionRow): Promise<string | undefin
  * Applies repository and persona. An explicit request wins; then the persona's settings, then those of the
  * parent or the server.
  */
-async function dress(work: Work, { row }: SessionWriter, asked: Asked): Promise<void> {
+async function applyBriefing(work: Work, { row }: SessionWriter, requested: Asked): Promise<void> {
   // Orchestrators have no persona.
   if (isOrchestrator(row)) return;
   const repo = await pinRepo(work, row);
   const named = row.persona_slug ?? undefined;
   const persona = await resolvePersona(work.tx, {
-    ...whoFor(row),
-    asked: asked.persona ? named : undefined,
+    ...personaReader(row),
+    asked: requested.persona ? named : undefined,
     repoDefault: repo?.personaId ?? undefined,
-    orchestratorChoice: asked.persona ? undefined : named,
+    orchestratorChoice: requested.persona ? undefined : named,
   });
   if (!persona) return;
-  asked.personaSource = persona.source;
-  if (!asked.runtime && persona.runtime !== null) row.runtime = persona.runtime;
-  if (!asked.model && persona.model !== null) row.model = persona.model;
-  if (!asked.memory && persona.enableMemory !== null)
+  requested.personaSource = persona.source;
+  if (!requested.runtime && persona.runtime !== null) row.runtime = persona.runtime;
+  if (!requested.model && persona.model !== null) row.model = persona.model;
+  if (!requested.memory && persona.enableMemory !== null)
     row.enable_memory = persona.enableMemory ? 1 : 0;
   await pin(work, row, persona);
 }
@@ -143,7 +146,7 @@ async function pin(work: Work, row: SessionRow, persona: ResolvedPersona): Promi
   await setPersonaRules(work, row, persona.toolPolicy);
 }
 
-function whoFor({ org_id: orgId, owner_id: userId, purpose }: SessionRow) {
+function personaReader({ org_id: orgId, owner_id: userId, purpose }: SessionRow) {
   return { orgId, userId, purpose };
 }
 

@@ -86,13 +86,13 @@ function serve(engine: Engine, { price, maxTurnMicros, ...sources }: GatewayOpti
         const sent = await readBody();
         const { model, body } = readModelRequest(route, sent);
         const id = engine.ids.mint("gwc");
-        const asked = { id, provider, model, offered, requestBytes: sent.length };
-        const opening = await openCall(parts, { runId, fence }, asked);
+        const newCall = { id, provider, model, offered, requestBytes: sent.length };
+        const opening = await openCall(parts, { runId, fence }, newCall);
         if ("call" in opening) {
           const { call } = opening;
           const passage = createPassage({ parts, call, provider: reach, route, body, over });
           if (found.answered) return passage;
-          return noting(passage, () =>
+          return withAnswerNote(passage, () =>
             sources.providers.noteAnswered(engine, agent.orgId, provider),
           );
         }
@@ -109,10 +109,10 @@ function serve(engine: Engine, { price, maxTurnMicros, ...sources }: GatewayOpti
   };
 }
 
-type LetThrough = ReturnType<typeof createPassage>;
+type AdmittedCall = ReturnType<typeof createPassage>;
 
 /** Records that the provider responded, once its response has ended. */
-function noting(passage: LetThrough, note: () => Promise<void>): LetThrough {
+function withAnswerNote(passage: AdmittedCall, note: () => Promise<void>): AdmittedCall {
   let isAnswered = false;
   return {
     ...passage,

@@ -65,7 +65,7 @@ export type Opening = { call: OpenedCall } | { spent: "budget" | "turn" };
 export function openCall(
   { engine, price, maxTurnMicros }: GatewayParts,
   ref: RunRef,
-  asked: NewCall,
+  newCall: NewCall,
 ): Promise<Opening> {
   return command(engine, async (work): Promise<Opening> => {
     const { session, run } = await lockRun(work, ref);
@@ -76,28 +76,30 @@ export function openCall(
       if (run.stop_reason === "budget") return { spent: "budget" };
       throw runOver();
     }
-    const model = allowedModel(run, asked);
-    const { usage } = unanswered(asked.requestBytes);
+    const model = allowedModel(run, newCall);
+    const { usage } = unanswered(newCall.requestBytes);
     const reserved = price(model, usage).costMicros ?? 0;
     const underWay = await reservedOf(work.tx, run.session_id);
-    const spent = whatIsSpent(session.row, run, underWay, maxTurnMicros);
+    const spent = findSpentLimit(session.row, run, underWay, maxTurnMicros);
     // The agent ends a turn at the turn's own limit; a spent budget ends it whatever the agent does.
     if (spent === "budget") await requestStop(work, session, run, "budget", null);
     if (spent) return { spent };
     await countByServer(work, run);
     const { session_id: sessionId, id: runId, org_id } = run;
     await insertCall(work.tx, {
-      id: asked.id,
+      id: newCall.id,
       org_id,
       session_id: sessionId,
       run_id: runId,
       server_id: work.serverId,
       model,
-      request_bytes: asked.requestBytes,
+      request_bytes: newCall.requestBytes,
       reserved_micros: reserved,
       started_at: work.now,
     });
-    return { call: { id: asked.id, sessionId, runId, model, requestBytes: asked.requestBytes } };
+    return {
+      call: { id: newCall.id, sessionId, runId, model, requestBytes: newCall.requestBytes },
+    };
   });
 }
 
@@ -153,7 +155,7 @@ function allowedModel(run: RunRow, { provider, model, offered }: NewCall): strin
   );
 }
 
-function whatIsSpent(
+function findSpentLimit(
   { budget_micros, cost_micros }: SessionRow,
   run: RunRow,
   underWay: number,

@@ -20,10 +20,10 @@ import type { GatewaySettingsRow } from "./schema.ts";
  * Defaults. Members' machines are allowed: their turns are metered and budgeted as on any runner. The
  * server's own keys were given to this machine, so other machines use them only if an admin allows it.
  */
-const AT_FIRST = { personal_runners: 1, environment_keys: 0 } as const;
+const DEFAULTS = { personal_runners: 1, environment_keys: 0 } as const;
 
 export async function readSettings(reader: Reader, orgId: string): Promise<GatewaySettingsRow> {
-  return (await findSettings(reader, orgId)) ?? { org_id: orgId, ...AT_FIRST, updated_at: 0 };
+  return (await findSettings(reader, orgId)) ?? { org_id: orgId, ...DEFAULTS, updated_at: 0 };
 }
 
 export function requireOpen({ personal_runners }: GatewaySettingsRow, isPersonal: boolean): void {

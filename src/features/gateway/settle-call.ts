@@ -59,12 +59,12 @@ export function abandonedCalls(price: GatewayParts["price"]): Sweep {
   };
 }
 
-type Abandoned = Awaited<ReturnType<typeof listAbandoned>>[number];
+type AbandonedCall = Awaited<ReturnType<typeof listAbandoned>>[number];
 
 function settleAbandoned(
   engine: Engine,
   price: GatewayParts["price"],
-  row: Abandoned,
+  row: AbandonedCall,
 ): Promise<void> {
   const { id, session_id, run_id, model, request_bytes } = row;
   const call = { id, sessionId: session_id, runId: run_id, model, requestBytes: request_bytes };

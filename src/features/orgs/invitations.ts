@@ -174,7 +174,7 @@ export async function acceptInvitation(
   const newId = ids.mint("usr");
   return store.transaction(async (tx) => {
     const now = await lockOpen(tx, found);
-    const user = await seat(tx, tell, now, newId, who);
+    const user = await redeemInvitation(tx, tell, now, newId, who);
     await savePassword(tx, { user_id: user.id, org_id: user.org_id, hash, updated_at: tx.now });
     const { pageHash } = browserOf(visit);
     const opened = await openBrowser(tx, desk, { user, secret, pageHash });
@@ -190,7 +190,7 @@ export function admitGuest({ tell }: Pick<Desk, "tell">): Admit {
     // Only a verified address counts: otherwise whoever heard of an invitation could take it.
     if (invited !== null && !emails.includes(invited)) throw otherEmail();
     const email = invited ?? emails[0] ?? null;
-    return seat(tx, tell, found as InvitationRow, newId, { name, email });
+    return redeemInvitation(tx, tell, found as InvitationRow, newId, { name, email });
   };
 }
 
@@ -210,7 +210,7 @@ interface NewMember {
 }
 
 /** Uses the invitation up and makes its bearer a member. */
-async function seat(
+async function redeemInvitation(
   tx: Tx,
   tell: Desk["tell"],
   invitation: InvitationRow,
@@ -234,7 +234,7 @@ async function personFor(
 ): Promise<PersonRow> {
   const { role, org_id, user_id } = invitation;
   await freeAddress(tx, email, user_id);
-  if (user_id !== null) return bringBack(tx, invitation, user_id, { name, email });
+  if (user_id !== null) return reactivateMember(tx, invitation, user_id, { name, email });
   const user = { id: newId, org_id, name, email, role, created_at: tx.now };
   const row = { ...user, timezone, locale };
   await insertUser(tx, row);
@@ -250,7 +250,7 @@ async function freeAddress(tx: Tx, email: string | null, userId: string | null):
 }
 
 /** Reactivates a former member. Standing approvals of their earlier membership are not restored. */
-async function bringBack(
+async function reactivateMember(
   tx: Tx,
   { org_id: orgId, role }: InvitationRow,
   userId: string,

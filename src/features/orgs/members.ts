@@ -84,14 +84,14 @@ export async function changeRole(
   await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
   if (role === "member") await revokeInvitationsOf(tx, `user:${userId}`);
   await work.tell(memberChange(by, userId, role === "admin" ? "made_admin" : "made_member"));
-  const tokens = role === "member" ? await letMachinesGo(work, by, userId) : [];
+  const tokens = role === "member" ? await revokeSharedRunners(work, by, userId) : [];
   return { member: memberView(changed, by), tokens };
 }
 
-function letMachinesGo(work: Work, by: UserPrincipal, userId: string): Promise<string[]> {
+function revokeSharedRunners(work: Work, by: UserPrincipal, userId: string): Promise<string[]> {
   const { orgId } = by;
-  const tell = (change: SettingChange) => work.tell(change);
-  return revokeTokensForEverybody(work.tx, tell, { orgId, userId }, principalKey(by));
+  const record = (change: SettingChange) => work.tell(change);
+  return revokeTokensForEverybody(work.tx, record, { orgId, userId }, principalKey(by));
 }
 
 /**
@@ -114,7 +114,7 @@ export async function removeMember(
   await revokeKinds(tx, userId, ["cookie", "sign_in_link", "api_key", "owner_key", "runner"]);
   await revokeInvitationsOf(tx, `user:${userId}`);
   await work.tell(memberChange(by, userId, "removed"));
-  return { removed, tokens: [...own, ...(await letMachinesGo(work, by, userId))] };
+  return { removed, tokens: [...own, ...(await revokeSharedRunners(work, by, userId))] };
 }
 
 /** Serialises changes, and refuses a caller who lost the right while waiting. */

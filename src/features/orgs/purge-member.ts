@@ -38,7 +38,7 @@ export async function askForPurge(
   if (isHere(person)) throw stillMember();
   const known = await findPurge(tx, userId);
   if (known) return memberView(person, by, known);
-  refuseUnsure(person, confirm);
+  requireConfirmation(person, confirm);
   await forgetInvited(tx, userId, person.email);
   const nobody = { ...person, name: REMOVED_NAME, email: null, timezone: "UTC", locale: "en" };
   await saveUser(tx, nobody);
@@ -76,7 +76,7 @@ export async function goOnPurging(
 }
 
 /** Requires the name or address as confirmation, against a mistaken person. */
-function refuseUnsure({ name, email }: PersonRow, confirm: string): void {
+function requireConfirmation({ name, email }: PersonRow, confirm: string): void {
   const given = confirm.trim();
   if (given === name || (email !== null && given.toLowerCase() === email)) return;
   throw new Refusal(

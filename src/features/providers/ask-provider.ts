@@ -26,10 +26,10 @@ const WORDS_ABOUT_KEY =
 /** Messages of a provider that accepts the key but does not let it list models: it may still run them. */
 const WORDS_ABOUT_SCOPE = /(?:missing|insufficient)[ _](?:scopes?|permissions?)/i;
 
-interface Answered {
+interface ProviderResponse {
   status: number;
   /** Beginning of the body. */
-  said: string;
+  bodyStart: string;
 }
 
 /**
@@ -45,20 +45,21 @@ export async function askProvider(
   const { host } = new URL(provider.baseUrl);
   const answered = await ask(provider, fetch);
   if (!answered) return "unknown";
-  const { status, said } = answered;
+  const { status, bodyStart } = answered;
   if (status >= 500) return "unknown";
   if (isKeyRefused(answered)) throw keyRefusal(host, status, provider.apiKey !== null);
   const isRedirect = status >= 300 && status < 400;
   const hasNoList = status === 404 || status === 405;
-  if (isRedirect || isPage(said) || (hasNoList && !namesModels)) throw addressRefusal(host, status);
-  return status < 300 && /^\s*[[{]/.test(said) ? "answered" : "unknown";
+  if (isRedirect || isPage(bodyStart) || (hasNoList && !namesModels))
+    throw addressRefusal(host, status);
+  return status < 300 && /^\s*[[{]/.test(bodyStart) ? "answered" : "unknown";
 }
 
 /** Returns undefined when no response came in time. */
 async function ask(
   { kind, baseUrl, apiKey }: ReachableProvider,
   fetch: Fetch,
-): Promise<Answered | undefined> {
+): Promise<ProviderResponse | undefined> {
   const isOpenrouter = new URL(baseUrl).hostname === OPENROUTER;
   const path = isOpenrouter && apiKey !== null ? "key" : "models";
   try {
@@ -68,7 +69,7 @@ async function ask(
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    return { status: response.status, said: await readStart(response) };
+    return { status: response.status, bodyStart: await readStart(response) };
   } catch {
     return undefined;
   }
@@ -81,13 +82,13 @@ function headersFor(kind: ProviderKind, apiKey: string | null): Record<string, s
     : { authorization: `Bearer ${apiKey}` };
 }
 
-function isKeyRefused({ status, said }: Answered): boolean {
-  if (status === 403) return !WORDS_ABOUT_SCOPE.test(said) && !isPage(said);
-  return status === 401 || (status === 400 && WORDS_ABOUT_KEY.test(said));
+function isKeyRefused({ status, bodyStart }: ProviderResponse): boolean {
+  if (status === 403) return !WORDS_ABOUT_SCOPE.test(bodyStart) && !isPage(bodyStart);
+  return status === 401 || (status === 400 && WORDS_ABOUT_KEY.test(bodyStart));
 }
 
-function isPage(said: string): boolean {
-  return /^\s*</.test(said);
+function isPage(bodyStart: string): boolean {
+  return /^\s*</.test(bodyStart);
 }
 
 function addressRefusal(host: string, status: number): Refusal {

@@ -44,14 +44,14 @@ class Vendors {
   };
 }
 
-interface Place {
+interface TestDatabase {
   url: string;
   discard(): Promise<void>;
 }
 
-function suite(title: string, place: () => Promise<Place>): void {
+function suite(title: string, place: () => Promise<TestDatabase>): void {
   describe(title, () => {
-    let at: Place;
+    let at: TestDatabase;
     let store: Store;
     let kernel: Kernel;
     let providers: Providers;

@@ -48,7 +48,7 @@ const MIN_CHARS_TO_SHOW_END = 20;
 
 function viewFor(principal: Principal, sealer: KeySealer, row: ProviderRow): Provider {
   const manages = may(principal, "provider.manage", { orgId: row.org_id });
-  const { keyEnd, problem } = lookAtKey(sealer, row);
+  const { keyEnd, problem } = describeKey(sealer, row);
   return {
     name: row.name,
     kind: row.kind,
@@ -63,7 +63,7 @@ function viewFor(principal: Principal, sealer: KeySealer, row: ProviderRow): Pro
 }
 
 /** One unreadable key must not hide the other providers. */
-function lookAtKey(
+function describeKey(
   sealer: KeySealer,
   { secret, org_id, name, base_url }: ProviderRow,
 ): { keyEnd: string | null; problem: string | null } {

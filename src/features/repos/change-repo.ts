@@ -222,19 +222,19 @@ function changed(
     else if (change[field] !== undefined) setHere.add(field);
   }
   const address = change.url === undefined ? undefined : parseAddress(change.url);
-  const said = <T>(value: T | undefined, before: T) => (value === undefined ? before : value);
+  const valueAfter = <T>(value: T | undefined, before: T) => (value === undefined ? before : value);
   return {
     ...row,
     url: address?.url ?? row.url,
     url_key: address?.key ?? row.url_key,
-    description: said(change.description, row.description) || null,
-    default_branch: said(change.defaultBranch, row.default_branch),
-    language: said(change.language, row.language) || null,
+    description: valueAfter(change.description, row.description) || null,
+    default_branch: valueAfter(change.defaultBranch, row.default_branch),
+    language: valueAfter(change.language, row.language) || null,
     topics: change.topics === undefined ? row.topics : JSON.stringify([...new Set(change.topics)]),
     enabled: change.enabled === undefined ? row.enabled : Number(change.enabled),
     ...persona,
-    setup_command: said(change.setupCommand, row.setup_command) || null,
-    credential: said(change.credential, row.credential),
+    setup_command: valueAfter(change.setupCommand, row.setup_command) || null,
+    credential: valueAfter(change.credential, row.credential),
     webhook_secret: webhookAfter(row, change, sealer),
     set_here: JSON.stringify([...setHere]),
   };

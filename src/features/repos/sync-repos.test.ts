@@ -31,24 +31,24 @@ const repo = (full_name: string, fields: Partial<GithubRepo> = {}): GithubRepo =
   ...fields,
 });
 
-interface Asked {
+interface SeenRequest {
   path: string;
   query: URLSearchParams;
   authorization: string | undefined;
 }
 
-type Answer = [status: number, body: unknown, headers?: Record<string, string>];
+type FakeResponse = [status: number, body: unknown, headers?: Record<string, string>];
 
 /** Plays GitHub's API: accounts, pages with Link headers, limits. */
 class FakeGithub {
   readonly accounts = new Map<string, { type: string; repos: unknown[] }>();
   /** Account of the token's owner. */
   own: { login: string; repos: unknown[] } = { login: "me", repos: [] };
-  readonly asked: Asked[] = [];
+  readonly asked: SeenRequest[] = [];
   pageSize = 100;
   onAsked = () => {};
   /** Replaces the usual response to the request with this number, beginning with 1. */
-  answers = new Map<number, Answer | "hang up">();
+  answers = new Map<number, FakeResponse | "hang up">();
   /** Headers to add to the usual response to the request with this number. */
   headers = new Map<number, Record<string, string>>();
   readonly #server = createServer((request, response) => this.#serve(request, response));
@@ -87,7 +87,7 @@ class FakeGithub {
     else send(response, said ?? this.#answer(path, url.searchParams, authorization));
   }
 
-  #answer(path: string, query: URLSearchParams, authorization: string | undefined): Answer {
+  #answer(path: string, query: URLSearchParams, authorization: string | undefined): FakeResponse {
     if (authorization !== `token ${TOKEN}`) return [401, { message: "Bad credentials" }];
     if (path === "/user") return [200, { login: this.own.login, type: "User" }];
     if (path === "/user/repos") return this.#page(path, this.own.repos, query);
@@ -99,7 +99,7 @@ class FakeGithub {
     return this.#page(path, account.repos, query);
   }
 
-  #page(path: string, all: unknown[], query: URLSearchParams): Answer {
+  #page(path: string, all: unknown[], query: URLSearchParams): FakeResponse {
     const page = Number(query.get("page") ?? 1);
     const shown = all.slice((page - 1) * this.pageSize, page * this.pageSize);
     const hasNext = page * this.pageSize < all.length;
@@ -113,7 +113,7 @@ class FakeGithub {
   }
 }
 
-function send(response: ServerResponse, [status, body, headers]: Answer): void {
+function send(response: ServerResponse, [status, body, headers]: FakeResponse): void {
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(body));
 }

@@ -87,7 +87,7 @@ function scopeOf({ userId, request: { owner, credential } }: SyncOrder): string 
   return owner === undefined ? `token:${userId}:${credential}` : `owner:${owner.toLowerCase()}`;
 }
 
-interface Kept {
+interface SyncCounts {
   added: number;
   updated: number;
   skipped: RepoSyncResult["skipped"];
@@ -103,7 +103,7 @@ async function keepPage(
   const ids = new Map([...byName.keys()].map((key) => [key, engine.ids.mint("rep")]));
   const kept = await command(engine, async (work) => {
     const rows = await lockReposByName(work.tx, order.orgId, [...byName.keys()]);
-    const done: Kept = { added: 0, updated: 0, skipped: [] };
+    const done: SyncCounts = { added: 0, updated: 0, skipped: [] };
     for (const [key, repo] of byName) {
       const known = rows.filter((row) => row.name_key === key);
       await keepOne(work, order, { repo, known, id: ids.get(key) as string }, done);
@@ -127,7 +127,7 @@ async function keepOne(
   work: Work,
   order: SyncOrder,
   { repo, known, id }: Candidate,
-  done: Kept,
+  done: SyncCounts,
 ): Promise<void> {
   const live = known.find((row) => row.archived_at === null);
   const reason = reasonToSkip(repo, live, known.length > 0);

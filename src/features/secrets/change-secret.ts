@@ -90,8 +90,8 @@ function requireFit(value: string): void {
   }
 }
 
-async function requireRoom({ tx }: Work, shelf: Shelf): Promise<void> {
-  if ((await countSecrets(tx, shelf)) < MAX_SECRETS) return;
+async function requireRoom({ tx }: Work, owner: Shelf): Promise<void> {
+  if ((await countSecrets(tx, owner)) < MAX_SECRETS) return;
   throw new Refusal(
     "limit",
     "too_many_secrets",

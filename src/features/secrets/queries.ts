@@ -57,11 +57,11 @@ const selectOfShelf = prepare<Shelf & { after: string; limit: number }, SecretRo
 /** Lists secrets by name, starting behind `after`. */
 export function listSecrets(
   reader: Reader,
-  shelf: Shelf,
+  owner: Shelf,
   after: string,
   limit: number,
 ): Promise<SecretRow[]> {
-  return reader.all(selectOfShelf, { ...shelf, after, limit });
+  return reader.all(selectOfShelf, { ...owner, after, limit });
 }
 
 const countOfShelf = prepare<Shelf, { count: number }>((db, p) =>
@@ -72,8 +72,8 @@ const countOfShelf = prepare<Shelf, { count: number }>((db, p) =>
     .where("scope", "=", p("scope"))
     .where("owner_id", "=", p("ownerId")),
 );
-export async function countSecrets(reader: Reader, shelf: Shelf): Promise<number> {
-  return Number((await reader.first(countOfShelf, shelf))?.count ?? 0);
+export async function countSecrets(reader: Reader, owner: Shelf): Promise<number> {
+  return Number((await reader.first(countOfShelf, owner))?.count ?? 0);
 }
 
 /** The statement increments the version itself, so that no two values ever share one. */
@@ -126,8 +126,8 @@ const deleteShelf = prepare<Shelf, unknown>((db, p) =>
     .where("scope", "=", p("scope"))
     .where("owner_id", "=", p("ownerId")),
 );
-export function clearShelf(tx: Tx, shelf: Shelf): Promise<number> {
-  return tx.run(deleteShelf, shelf);
+export function clearShelf(tx: Tx, owner: Shelf): Promise<number> {
+  return tx.run(deleteShelf, owner);
 }
 
 const updateUse = prepare<SecretKey & { at: number }, unknown>((db, p) =>

@@ -20,7 +20,7 @@ const MAX_COUNTED = 10_000;
 const LARGEST = 10;
 const WEEK_MS = 7 * 24 * 60 * 60_000;
 
-interface Measured {
+interface CachedSizes {
   at: number;
   orgId: string;
   sizes: Promise<{ sizes: DatabaseSize; logs: LongLog[] }>;
@@ -33,13 +33,13 @@ interface Counted {
 }
 
 export function createStorageReads(rules: readonly RetentionRule[]) {
-  let kept: Measured | undefined;
+  let kept: CachedSizes | undefined;
   let counted: Counted | undefined;
 
-  function measure(engine: Engine, orgId: string): Measured {
+  function measure(engine: Engine, orgId: string): CachedSizes {
     const now = engine.clock.now();
     if (kept && kept.orgId === orgId && now - kept.at < KEPT_MS) return kept;
-    const sizes = aside(engine, async (reader) => ({
+    const sizes = readAside(engine, async (reader) => ({
       sizes: await readSizes(reader),
       logs: await listLongLogs(reader, orgId, LARGEST),
     }));
@@ -58,7 +58,7 @@ export function createStorageReads(rules: readonly RetentionRule[]) {
     const settings = JSON.stringify([...set].toSorted());
     if (counted && counted.settings === settings && now - counted.at < KEPT_MS)
       return counted.items;
-    const items = aside(engine, async (reader) => {
+    const items = readAside(engine, async (reader) => {
       const all: Retention[] = [];
       for (const rule of rules) all.push(await retentionOf(reader, rule, set, now));
       return all;
@@ -124,7 +124,7 @@ async function retentionOf(
   };
 }
 
-async function aside<T>({ store }: Engine, work: (reader: Reader) => Promise<T>): Promise<T> {
+async function readAside<T>({ store }: Engine, work: (reader: Reader) => Promise<T>): Promise<T> {
   try {
     return await store.readAside(LIMIT_MS, work);
   } catch (error) {

@@ -219,9 +219,9 @@ function turnOf(assignment: Assignment, ask: Ask): Turn {
       const verdict = verdicts[callId];
       const answer: ToolReply = { output: null, error: verdict?.reason ?? null, endsTurn: false };
       if (verdict?.verdict === "allow") {
-        const said = await ask((id) => ({ op: "tool", id, run, fence, callId, name, input }));
-        if (said.op !== "tool_result") throw new Error(JSON.stringify(said));
-        const { output, error, endsTurn = false } = said;
+        const toolReply = await ask((id) => ({ op: "tool", id, run, fence, callId, name, input }));
+        if (toolReply.op !== "tool_result") throw new Error(JSON.stringify(toolReply));
+        const { output, error, endsTurn = false } = toolReply;
         Object.assign(answer, { output, error, endsTurn });
       }
       const { error } = answer;

@@ -243,7 +243,7 @@ const selectGone = statements<GoneTables>()<
     .limit(p("limit")),
 );
 /**
- * Finds removed sessions with rows before a day. Reads all rows before that day, so run it outside commands.
+ * Finds removed sessions with rows before a day. Reads all rows before that day, so use `readAside`.
  */
 export async function findGoneSessions(
   reader: Reader,

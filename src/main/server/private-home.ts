@@ -8,7 +8,7 @@ import {
   requireSafeFolder,
 } from "#base/machine/private-files.ts";
 
-const OURS = [
+const OWN_FILES = [
   "owner.key",
   "secret.key",
   "runner.token",
@@ -23,7 +23,7 @@ export function ensurePrivateHome({
   databaseUrl,
 }: Pick<Config, "home" | "databaseUrl">): void {
   ensurePrivateFolder(home);
-  for (const name of OURS) ensurePrivateFile(join(home, name));
+  for (const name of OWN_FILES) ensurePrivateFile(join(home, name));
   if (!databaseUrl.startsWith("sqlite:") || databaseUrl === "sqlite::memory:") return;
   ensurePrivateDatabase(resolve(databaseUrl.slice("sqlite:".length)));
 }

@@ -53,7 +53,7 @@ export async function startServer(
   log: Log,
   filesFolder: string,
 ): Promise<RunningServer> {
-  refuseOpenDoor(config);
+  requireSafeAddress(config);
   for (const warning of config.warnings) log.warn({}, warning);
   ensurePrivateHome(config);
   const store = await openStore({
@@ -155,7 +155,7 @@ export async function assembleServer(
     rateLimit,
     secretKey,
     gateway: gateway.serve(engine),
-    promptOrchestrator: orchestratorDoor(kernel),
+    promptOrchestrator: createPromptOrchestrator(kernel),
     coordination: createCoordination(kernel),
     turnMetrics: turnMetrics.families,
     home: config.home,
@@ -196,7 +196,7 @@ async function identify(
 }
 
 /** Creates and starts the orchestrator of a person who prompts it, if needed. */
-function orchestratorDoor({ engine, prompts }: Kernel): PromptOrchestrator {
+function createPromptOrchestrator({ engine, prompts }: Kernel): PromptOrchestrator {
   return async (person, content, dispatchId) => {
     const id = await command(engine, async (work) => {
       const { session } = await ensureRunning(work, person);
@@ -228,7 +228,7 @@ async function recordKeyAndRestore(
   await command(engine, (work) => work.tell(change));
 }
 
-function refuseOpenDoor({ host, publicUrl, insecureHttp }: Config): void {
+function requireSafeAddress({ host, publicUrl, insecureHttp }: Config): void {
   if (!LOOPBACK.has(host) && publicUrl === undefined)
     throw new Refusal(
       "invalid",

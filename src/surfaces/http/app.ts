@@ -58,7 +58,7 @@ export function createApp(options: AppOptions): App {
   const refuse = async (error: unknown, c: Context<AppEnv>) => {
     const caller = c.get("caller") as Caller | undefined;
     if (caller && error instanceof Refusal)
-      await noteRefusal?.(caller.principal, askedOf(c), error);
+      await noteRefusal?.(caller.principal, matchedRouteOf(c), error);
     return answerError(log, error, c);
   };
   app.onError(refuse);
@@ -128,7 +128,7 @@ function setSafeHeaders({ req, env: { outgoing } }: Context<AppEnv>): void {
   outgoing.setHeader("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
 }
 
-function askedOf(c: Context<AppEnv>) {
+function matchedRouteOf(c: Context<AppEnv>) {
   const route = matchedRoutes(c).findLast(({ path }) => !path.endsWith("*"));
   return { method: c.req.method, route: route?.path ?? "none" };
 }

@@ -28,8 +28,12 @@ export function endpoint<const R extends ApiRoute>(
     path.replaceAll(/\{(\w+)\}/g, ":$1"),
   );
   app.hono.on(spec.method.toUpperCase(), paths, async (c) => {
-    const query = spec.query ? meant(c, requireStorable(check(spec.query, queryOf(c)))) : {};
-    const body = spec.body ? meant(c, storable(c, check(spec.body, c.get("json") ?? {}))) : {};
+    const query = spec.query
+      ? resolveSessionFields(c, requireStorable(check(spec.query, queryOf(c))))
+      : {};
+    const body = spec.body
+      ? resolveSessionFields(c, storable(c, check(spec.body, c.get("json") ?? {})))
+      : {};
     const answer = await handle({ c, query, body } as Input<R>);
     if (answer instanceof Response) return answer;
     return sendJson(c, answer, status);
@@ -72,7 +76,7 @@ const SESSION_FIELDS = [
 ];
 
 /** Resolves aliases of sessions to ids. */
-function meant(c: Context<AppEnv>, fields: unknown): unknown {
+function resolveSessionFields(c: Context<AppEnv>, fields: unknown): unknown {
   const caller = c.get("caller") as Caller | undefined;
   if (!caller || typeof fields !== "object" || fields === null) return fields;
   const named = Object.entries(fields).filter(

@@ -24,14 +24,14 @@ const COMMON_HEADERS = {
 };
 const CONTAINED = "connect-src 'none'; form-action 'none'; base-uri 'none'; object-src 'none'";
 /** Policy without scripts: nothing of a page can act. */
-const STILL = `sandbox; default-src 'none'; style-src 'self' 'unsafe-inline' data:; img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; ${CONTAINED}; frame-ancestors 'self'`;
+const POLICY_WITHOUT_SCRIPTS = `sandbox; default-src 'none'; style-src 'self' 'unsafe-inline' data:; img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; ${CONTAINED}; frame-ancestors 'self'`;
 /**
  * Policy with scripts: the page has no origin and may request nothing, but browsers leak. A person must have
  * asked for it, and is warned.
  */
-const WITH_SCRIPTS = `sandbox allow-scripts; default-src 'self' data: blob: 'unsafe-inline'; ${CONTAINED}; frame-ancestors 'self'`;
+const POLICY_WITH_SCRIPTS = `sandbox allow-scripts; default-src 'self' data: blob: 'unsafe-inline'; ${CONTAINED}; frame-ancestors 'self'`;
 /** Policy of our own page around it: a framed page cannot navigate the tab. */
-const AROUND =
+const FRAME_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Finds the holder of a credential while it is valid. */
@@ -83,7 +83,7 @@ export function previewRoutes(app: App, options: PreviewOptions): void {
     await open(token);
     return c.html(pageAround(`/preview/${token}/${pathIn(c.req.query("path"))}`), 200, {
       ...COMMON_HEADERS,
-      "Content-Security-Policy": AROUND,
+      "Content-Security-Policy": FRAME_POLICY,
     });
   });
   app.hono.get("/preview/:token/:path{.+}", async (c) => {
@@ -99,7 +99,7 @@ export function previewRoutes(app: App, options: PreviewOptions): void {
       headers: {
         "Content-Type": shownType(mediaType),
         ...COMMON_HEADERS,
-        "Content-Security-Policy": scripts ? WITH_SCRIPTS : STILL,
+        "Content-Security-Policy": scripts ? POLICY_WITH_SCRIPTS : POLICY_WITHOUT_SCRIPTS,
       },
     });
   });

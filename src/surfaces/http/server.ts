@@ -208,9 +208,9 @@ function eventRoute(app: App, { kernel, feeds, callers, clock, streams }: EventR
     const id = sessionIdOf(c);
     const { lastSeq, until } = await kernel.sessions.authorizeRead(principalOf(c), id);
     const last = Number(c.req.header("last-event-id"));
-    const asked = query.after ?? (Number.isSafeInteger(last) && last >= 0 ? last : 0);
+    const requested = query.after ?? (Number.isSafeInteger(last) && last >= 0 ? last : 0);
     // A cursor beyond the end is from before a restore; the present events follow it.
-    const after = Math.min(asked, lastSeq);
+    const after = Math.min(requested, lastSeq);
     const caller = c.get("caller");
     const { incoming, outgoing } = c.env;
     const isOver = () => until !== null && clock.now() >= until;

@@ -201,7 +201,7 @@ interface Hint {
 }
 
 /** Rights needed for hints: the fact of a change is content too. */
-const HEARD_BY: Readonly<Record<string, Action>> = {
+const HINT_RIGHTS: Readonly<Record<string, Action>> = {
   session: "session.read",
   prompt: "session.read",
   inbox: "session.read",
@@ -214,7 +214,7 @@ const HEARD_BY: Readonly<Record<string, Action>> = {
 };
 
 function mayHear(principal: Principal, { type }: Hint): boolean {
-  const action = HEARD_BY[type];
+  const action = HINT_RIGHTS[type];
   if (action !== undefined) return may(principal, action, { orgId: principal.orgId });
   return principal.kind === "user" && principal.scopes.includes("*");
 }

@@ -94,7 +94,7 @@ export class SocketIntake {
   async #pump(): Promise<void> {
     this.#isPumping = true;
     while (this.#waiting.length > 0) {
-      await this.#mayGoOn();
+      await this.#waitForSlot();
       const next = this.#waiting.shift();
       if (!next || this.#socket.readyState !== this.#socket.OPEN) break;
       const from = performance.now();
@@ -121,12 +121,12 @@ export class SocketIntake {
   }
 
   /** Resolves when one more message may begin, or when the socket is closed. */
-  async #mayGoOn(): Promise<void> {
+  async #waitForSlot(): Promise<void> {
     while (!this.#isClosed) {
       const room = this.#options.room();
       const owedMs = this.#options.rate.owes();
       const mayWork = slice.workedMs < SLICE_MS;
-      if (room === undefined && owedMs === 0 && mayWork && this.#hasPlace()) return;
+      if (room === undefined && owedMs === 0 && mayWork && this.#hasSlot()) return;
       this.#socket.pause();
       if (owedMs > 0) await this.#waitForRate(owedMs);
       else if (!mayWork) await new Promise((resolve) => setImmediate(resolve));
@@ -135,7 +135,7 @@ export class SocketIntake {
     }
   }
 
-  #hasPlace(): boolean {
+  #hasSlot(): boolean {
     const { atOnce, atOnceBytes } = this.#options;
     if (this.#running === 0) return true;
     const bytes = this.#runningBytes + (this.#waiting[0]?.data.length ?? 0);

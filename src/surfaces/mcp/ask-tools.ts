@@ -125,38 +125,38 @@ async function waitFor(
     now = await parts.kernel.prompts.get(person, now.mergedInto);
   }
   const end =
-    now.state === "settled" ? await followOn(call, now, until) : { prompt: now, said: [] };
+    now.state === "settled" ? await followToEnd(call, now, until) : { prompt: now, texts: [] };
   if (!(await call.isStillGood()))
     throw new Refusal("unauthenticated", "unauthenticated", "The key was taken away meanwhile.");
   if (end.children !== undefined || (end.prompt.state !== "settled" && end.prompt.id !== now.id))
-    return handedOn(now, end);
+    return delegatedResult(now, end);
   return end.prompt.state === "settled" ? answerOf(now, end) : stillWorking(end.prompt);
 }
 
-interface End {
+interface FollowResult {
   /** The turn with the reply, as far as it has come. */
   prompt: Prompt;
   /** Text of that turn, and of earlier turns that ended by waiting. */
-  said: string[];
+  texts: string[];
   /** Children that are still at work. */
   children?: Session[];
 }
 
 /** Follows from a turn that ended by waiting to the next one, until one has ended for good. */
-async function followOn(call: PersonCall, first: Prompt, until: number): Promise<End> {
+async function followToEnd(call: PersonCall, first: Prompt, until: number): Promise<FollowResult> {
   const { parts, person } = call;
-  const said: string[] = [];
+  const texts: string[] = [];
   let prompt = first;
   for (;;) {
-    if (prompt.state !== "settled" || prompt.outcome !== "completed") return { prompt, said };
+    if (prompt.state !== "settled" || prompt.outcome !== "completed") return { prompt, texts };
     const run =
       prompt.runId === null ? undefined : await parts.kernel.runs.get(person, prompt.runId);
-    said.push(run?.result ?? "");
-    if (prompt.endedWaitingFor === null) return { prompt, said };
+    texts.push(run?.result ?? "");
+    if (prompt.endedWaitingFor === null) return { prompt, texts };
     const left = () => Math.max(0, until - parts.clock.now());
     const next = await waitForNext(call, prompt, left());
-    if (next === null) return { prompt, said };
-    if ("children" in next) return { prompt, said, children: next.children };
+    if (next === null) return { prompt, texts };
+    if ("children" in next) return { prompt, texts, children: next.children };
     prompt = await waitForPrompt(parts, person, next.prompt, left(), call);
   }
 }
@@ -172,7 +172,10 @@ function stillWorking({ id, sessionId, state, waitingFor }: Prompt): CallToolRes
 }
 
 /** Result for a turn that has ended while its reply is still to come. */
-function handedOn({ id, sessionId }: Prompt, { said, children = [] }: End): CallToolResult {
+function delegatedResult(
+  { id, sessionId }: Prompt,
+  { texts, children = [] }: FollowResult,
+): CallToolResult {
   return succeeded({
     promptId: id,
     sessionId,
@@ -183,24 +186,27 @@ function handedOn({ id, sessionId }: Prompt, { said, children = [] }: End): Call
       title,
       activity,
     })),
-    said: textOf(said),
+    said: textOf(texts),
     next: `It has handed the work on and is not done${children.length > 0 ? `; it waits for ${namesOf(children)}` : ""}. Call wait_for_answer with this promptId for the answer. A child that is needs_you waits for the person: list_approvals says for what.`,
   });
 }
 
-function answerOf({ id: promptId, sessionId }: Prompt, { prompt, said }: End): CallToolResult {
+function answerOf(
+  { id: promptId, sessionId }: Prompt,
+  { prompt, texts }: FollowResult,
+): CallToolResult {
   const { outcome, error } = prompt;
   if (outcome !== "completed")
     return failed(
       `${error?.code ?? outcome}: The turn ended ${outcome}. ${error?.message ?? `Look at it with read_session (${sessionId}).`}`,
     );
   // A turn that added nothing leaves the earlier text as the reply.
-  const answer = textOf(said.slice(-1)) || textOf(said);
+  const answer = textOf(texts.slice(-1)) || textOf(texts);
   return succeeded({ promptId, sessionId, outcome, answer });
 }
 
-function textOf(said: readonly string[]): string {
-  return said
+function textOf(texts: readonly string[]): string {
+  return texts
     .filter((text) => text.trim() !== "")
     .join("\n\n")
     .slice(0, MAX_ANSWER_CHARS);

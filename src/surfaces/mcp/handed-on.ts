@@ -12,7 +12,7 @@ const WAKE_CHANNEL = "wake";
 const PAGE = 100;
 /** Pages of the record to search. */
 const MAX_PAGES = 10;
-const NEWS: ReadonlySet<string> = new Set([
+const RELEVANT_EVENTS: ReadonlySet<string> = new Set([
   "prompt_accepted",
   "prompt_settled",
   "session_updated",
@@ -32,7 +32,7 @@ export async function waitForNext(
   timeoutMs: number,
 ): Promise<Next> {
   const { parts, person, signal, progress } = call;
-  let told = "";
+  let reported = "";
   const look = async (): Promise<Next> => {
     const prompt = await findWake(call, after);
     if (prompt) return { prompt };
@@ -42,8 +42,8 @@ export async function waitForNext(
     const isAtWork = isBusy(session) && session.waitingFor?.kind !== "children";
     if (!isAtWork && children.length === 0) return null;
     const words = `waits for ${namesOf(children)}`;
-    if (words !== told) progress(words);
-    told = words;
+    if (words !== reported) progress(words);
+    reported = words;
     return { children };
   };
   const until = parts.clock.now() + timeoutMs;
@@ -52,7 +52,7 @@ export async function waitForNext(
     const found = await lookAndWait<{ next: Next }>(parts, person, after.sessionId, {
       timeoutMs: Math.max(0, until - parts.clock.now()),
       signal,
-      isNews: ({ type }) => NEWS.has(type),
+      isNews: ({ type }) => RELEVANT_EVENTS.has(type),
       async look() {
         seen = await look();
         return seen && "children" in seen ? undefined : { next: seen };

@@ -47,10 +47,10 @@ export function createMcpServer(options: McpServerOptions): Server {
       ? options.onCancelled(requestId, () => gone.abort())
       : () => {};
     const progressToken = params._meta?.progressToken;
-    let told = 0;
+    let progressCount = 0;
     const progress = (message: string) => {
       if (progressToken === undefined) return;
-      const notice = { progressToken, progress: ++told, message };
+      const notice = { progressToken, progress: ++progressCount, message };
       const sent = extra.sendNotification({ method: "notifications/progress", params: notice });
       sent.catch(() => {}); // The client has gone; the signal reports it too.
     };

@@ -165,14 +165,15 @@ function summary(session: Session) {
 }
 
 function entry({ seq, kind, role, author, text, tool, at }: Entry) {
-  const said = text ?? (tool?.error || resultIn(tool) || textOf(tool?.output));
+  const content = text ?? (tool?.error || resultIn(tool) || textOf(tool?.output));
   return {
     seq,
     kind,
     role,
     ...(author ? { author: author.name } : {}),
     ...(tool ? { tool: tool.name } : {}),
-    text: said.length > MAX_ENTRY_CHARS ? `${said.slice(0, MAX_ENTRY_CHARS)} … [cut]` : said,
+    text:
+      content.length > MAX_ENTRY_CHARS ? `${content.slice(0, MAX_ENTRY_CHARS)} … [cut]` : content,
     at,
   };
 }

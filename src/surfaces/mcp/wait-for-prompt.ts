@@ -33,9 +33,9 @@ export async function waitForPrompt(
     timeoutMs,
     signal,
     isNews({ type, json }) {
-      if (type === "prompt_settled" && isOf(json, prompt.id)) return true;
-      if (type === "run_claimed" && isOf(json, prompt.id)) begin();
-      if (type in TELLING) tell(json, prompt.id, progress);
+      if (type === "prompt_settled" && isEventOf(json, prompt.id)) return true;
+      if (type === "run_claimed" && isEventOf(json, prompt.id)) begin();
+      if (type in EVENT_MESSAGES) reportEvent(json, prompt.id, progress);
       return false;
     },
     async look() {
@@ -87,18 +87,18 @@ export async function lookAndWait<T>(
   }
 }
 
-function isOf(json: string, promptId: string): boolean {
+function isEventOf(json: string, promptId: string): boolean {
   return (JSON.parse(json) as SessionEvent).promptId === promptId;
 }
 
-const TELLING: Readonly<Record<string, (event: SessionEvent) => string>> = {
+const EVENT_MESSAGES: Readonly<Record<string, (event: SessionEvent) => string>> = {
   pre_tool: ({ toolName }) => `uses ${toolName ?? "a tool"}`,
   gate_opened: () => "waits for a decision of yours in Muster",
   gate_closed: () => "goes on",
   run_lost: () => "lost its runner and begins again where it was",
 };
 
-function tell(json: string, promptId: string, progress: (message: string) => void): void {
+function reportEvent(json: string, promptId: string, progress: (message: string) => void): void {
   const event = JSON.parse(json) as SessionEvent;
-  if (event.promptId === promptId) progress(TELLING[event.type]?.(event) ?? "");
+  if (event.promptId === promptId) progress(EVENT_MESSAGES[event.type]?.(event) ?? "");
 }

@@ -28,9 +28,9 @@ export async function checkHead(
   const head = await readHead(reader);
   if (!head) return undefined;
   const known = loaded === undefined || loaded === "changed" ? NEW : loaded;
-  const unheard = await unheardRestores(reader, keeper, known);
+  const unheard = await listUnrecordedRestores(reader, keeper, known);
   const restore = unheard.at(-1);
-  const why = await breakIn(reader, keeper, loaded, head, restore);
+  const why = await findBreak(reader, keeper, loaded, head, restore);
   const isNew = loaded === undefined || known.seq !== head.seq || known.hash !== head.hash;
   const kept = {
     ...known,
@@ -44,7 +44,7 @@ export async function checkHead(
   return { head, kept, isNews: isNew || restore !== undefined || why !== undefined, broken };
 }
 
-async function breakIn(
+async function findBreak(
   reader: Reader,
   keeper: HeadKeeper,
   loaded: ReturnType<HeadKeeper["load"]>,
@@ -77,7 +77,7 @@ function isSame(a: Head, b: Head): boolean {
 /**
  * Lists restores that this server has not yet recorded, oldest first. The newest excuses one step back, once.
  */
-async function unheardRestores(
+async function listUnrecordedRestores(
   reader: Reader,
   keeper: HeadKeeper,
   known: KeptHead,

@@ -18,7 +18,7 @@ export function auditRetention(keeper: HeadKeeper): RetentionRule {
     defaultDays: 400,
     minDays: 30,
     countDue: countOld,
-    whyKept: (reader, before) => whyKept(reader, keeper, before),
+    whyKept: (reader, before) => reasonKept(reader, keeper, before),
     prune: (tx, before, rows) => cutTrail(tx, keeper, before, rows),
   };
 }
@@ -55,7 +55,11 @@ async function cutTrail(
 const NOT_VERIFIED = "The trail does not verify, so nothing of it goes: npx muster audit verify";
 
 /** Rows are cut strictly in their order, so one with a date in the future keeps all behind it. */
-async function whyKept(reader: Reader, keeper: HeadKeeper, before: number): Promise<string | null> {
+async function reasonKept(
+  reader: Reader,
+  keeper: HeadKeeper,
+  before: number,
+): Promise<string | null> {
   const from = await findCut(reader, keeper);
   const known = keeper.load();
   if (from === "forged" || known === "changed" || (known?.breaks.length ?? 0) > 0)

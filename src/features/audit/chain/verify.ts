@@ -28,7 +28,7 @@ export async function verifyTrail(
     (cut === "forged" ? FORGED_CUT : null) ??
     firstBroken ??
     endBroken(reached, end) ??
-    (await beyond(store)) ??
+    (await findRowBeyondEnd(store)) ??
     (check ? noted && { seq: noted.seq, why: noted.why } : NO_HEAD) ??
     null;
   return {
@@ -62,13 +62,13 @@ const FORGED_CUT = {
 };
 const NO_HEAD = { seq: 0, why: "the record of the trail's end is gone" };
 
-type Place = { seq: number; hash: string };
+type ChainPosition = { seq: number; hash: string };
 type Broken = Verification["firstBroken"];
 
-interface Walked {
+interface WalkResult {
   /** Current start of the trail: housekeeping may have cut it meanwhile. */
   begin: Cut;
-  reached: Place;
+  reached: ChainPosition;
   firstBroken: Broken;
 }
 
@@ -78,9 +78,9 @@ async function walk(
   from: Cut,
   endSeq: number,
   page: number,
-): Promise<Walked> {
+): Promise<WalkResult> {
   let begin = from;
-  let reached: Place = { seq: from.seq, hash: from.hash };
+  let reached: ChainPosition = { seq: from.seq, hash: from.hash };
   while (reached.seq < endSeq) {
     const rows = await store.read((reader) => listSealed(reader, reached.seq, page));
     const checked = checkLinks(reached, rows, endSeq);
@@ -100,10 +100,10 @@ async function walk(
 }
 
 function checkLinks(
-  from: Place,
+  from: ChainPosition,
   rows: readonly AuditRow[],
   endSeq: number,
-): { reached: Place; firstBroken: Broken } {
+): { reached: ChainPosition; firstBroken: Broken } {
   let reached = from;
   for (const row of rows) {
     if (reached.seq === endSeq) break;
@@ -114,7 +114,7 @@ function checkLinks(
   return { reached, firstBroken: null };
 }
 
-function endBroken(reached: Place, end: Place): Broken {
+function endBroken(reached: ChainPosition, end: ChainPosition): Broken {
   // The trail has grown, and was cut beyond the end that it had at the start of this check.
   if (reached.seq > end.seq) return null;
   if (reached.seq < end.seq)
@@ -127,7 +127,7 @@ function endBroken(reached: Place, end: Place): Broken {
 /**
  * Finds rows that claim a position behind the end. The end only grows, so it is read again after the search.
  */
-async function beyond(store: Engine["store"]): Promise<Broken> {
+async function findRowBeyondEnd(store: Engine["store"]): Promise<Broken> {
   const before = await store.read(readHead);
   const [row] = await store.read((reader) => listSealed(reader, before?.seq ?? 0, 1));
   const after = await store.read(readHead);

@@ -13,7 +13,7 @@ const MAX_CHARS = 1_000;
 export async function readPassword(host: CliHost, question: string): Promise<string> {
   const isTyped = host.stdin.isTTY === true;
   if (isTyped) host.stderr.write(`${question} (not shown): `);
-  const text = isTyped ? await unseen(host.stdin) : await readLine(host.stdin);
+  const text = isTyped ? await readHidden(host.stdin) : await readLine(host.stdin);
   if (isTyped) host.stderr.write("\n");
   if (text !== "") return text;
   throw new Refusal(
@@ -26,7 +26,7 @@ export async function readPassword(host: CliHost, question: string): Promise<str
 type Terminal = Input & { setRawMode?(isRaw: boolean): unknown };
 
 /** Reads a line in raw mode, in which a terminal does not echo. */
-async function unseen(input: Terminal): Promise<string> {
+async function readHidden(input: Terminal): Promise<string> {
   input.setRawMode?.(true);
   try {
     return await readLine(input);

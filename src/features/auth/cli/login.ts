@@ -39,7 +39,7 @@ async function logIn(invocation: Invocation, options: LoginOptions): Promise<End
   const name = options.name ?? `muster on ${hostname()}`.slice(0, 100);
   const { apiKey, key } = await makeKeyByPassword(url, { email: options.email, password }, name);
   const file = join(config.home, "muster.config.json");
-  keep(config.home, file, { MUSTER_SERVER: url, MUSTER_API_KEY: key });
+  saveSettings(config.home, file, { MUSTER_SERVER: url, MUSTER_API_KEY: key });
   invocation.print({ server: url, apiKey, file }, [
     `Signed in to ${url}. The key "${apiKey.name}" is kept in ${file}.`,
   ]);
@@ -61,7 +61,7 @@ function checked(text: string, insecureHttp: boolean): string {
 }
 
 /** Adds settings to the file, which only this user can read. */
-function keep(home: string, file: string, settings: Record<string, string>): void {
+function saveSettings(home: string, file: string, settings: Record<string, string>): void {
   ensurePrivateFolder(home);
   const known = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as object) : {};
   writePrivateFile(file, `${JSON.stringify({ ...known, ...settings }, null, 2)}\n`);

@@ -28,9 +28,9 @@ export interface Caller {
 
 /** Creates the authenticator. `used` collects the last use of each credential. */
 export function createAuthenticator(store: Store, now: () => number, used: Map<string, number>) {
-  const remembered = new Map<string, { found: Found; until: number }>();
+  const remembered = new Map<string, { found: CheckedCredential; until: number }>();
 
-  async function find(hash: string): Promise<Found | undefined> {
+  async function find(hash: string): Promise<CheckedCredential | undefined> {
     const at = now();
     const known = remembered.get(hash);
     if (known && known.until > at) return known.found;
@@ -74,7 +74,7 @@ export function createAuthenticator(store: Store, now: () => number, used: Map<s
   };
 }
 
-interface Found {
+interface CheckedCredential {
   caller: Caller;
   /** Hash of the page that a browser's session is bound to. */
   pageHash: string | null;
@@ -84,7 +84,7 @@ async function callerBy(
   reader: Reader,
   credential: HeldCredentialRow | undefined,
   now: number,
-): Promise<Found | undefined> {
+): Promise<CheckedCredential | undefined> {
   if (!credential || !isGood(credential, now) || credential.kind === "sign_in_link")
     return undefined;
   const principal = await principalOf(reader, credential);

@@ -21,7 +21,7 @@ import { mintSecret } from "./secrets.ts";
 import type { UserPrincipal } from "./user-principal.ts";
 
 /** Principal id of tokens that take everybody's runs. */
-const EVERYBODY = "org";
+const ORG_PRINCIPAL = "org";
 /** Limit for one person, and for the organisation as a whole. */
 const MAX_TOKENS = 200;
 
@@ -46,14 +46,14 @@ export async function createRunnerToken(
   // Such a machine gets everybody's work: being an admin is not enough for a key of narrow scope.
   if (scope === "org") requireMay(by, "runner.manage");
   const secret = mintSecret("rnr");
-  const whose = scope === "org" ? EVERYBODY : `user:${by.userId}`;
+  const whose = scope === "org" ? ORG_PRINCIPAL : `user:${by.userId}`;
   const id = await store.transaction(async (tx) => {
     const user = await lockUser(tx, by.userId);
     if (!user || !isHere(user)) throw notFound("user");
     // The role is read again under the lock: a demotion meanwhile has just revoked such tokens.
     if (scope === "org") requireMay({ ...by, role: user.role }, "runner.manage");
     // A person's own runners leave with the person.
-    const principalId = scope === "org" ? EVERYBODY : by.userId;
+    const principalId = scope === "org" ? ORG_PRINCIPAL : by.userId;
     await requireRoom(tx, by.orgId, principalId);
     const line = await lineOfMaker(tx, maker, by.userId);
     const holder = {
@@ -93,8 +93,8 @@ export async function createServerToken(
     org_id: orgId,
     name,
     principal_kind: "runner" as const,
-    principal_id: EVERYBODY,
-    scopes: JSON.stringify({ scope: EVERYBODY, tags: [] }),
+    principal_id: ORG_PRINCIPAL,
+    scopes: JSON.stringify({ scope: ORG_PRINCIPAL, tags: [] }),
     created_by: "system",
   };
   const id = await store.transaction(async (tx) => {
@@ -102,7 +102,7 @@ export async function createServerToken(
     await tell(tx, changeOf(orgId, "system", "made", made));
     return made;
   });
-  return { id, token: secret, scope: EVERYBODY };
+  return { id, token: secret, scope: ORG_PRINCIPAL };
 }
 
 export function listRunnerTokens(
@@ -147,7 +147,7 @@ export async function revokeTokensForEverybody(
 ): Promise<string[]> {
   const revoked: string[] = [];
   for (const row of await listRunnerTokenRows(tx, orgId)) {
-    if (row.principal_id !== EVERYBODY || (await makerOf(tx, row)) !== userId) continue;
+    if (row.principal_id !== ORG_PRINCIPAL || (await makerOf(tx, row)) !== userId) continue;
     await revokeTree(tx, row.id);
     await tell(changeOf(orgId, by, "revoked", row.id));
     revoked.push(row.id);

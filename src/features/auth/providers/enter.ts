@@ -59,7 +59,7 @@ type NewAccount = Pick<
   "id" | "provider" | "issuer" | "subject" | "label" | "last_used_at"
 >;
 
-interface Arrival {
+interface IdentifiedFlow {
   identity: Identity;
   flow: SignInFlowRow;
   account: NewAccount;
@@ -73,7 +73,7 @@ function accountOf({ id, issuer }: SignInProvider, identity: Identity, ids: Ids)
   return { id: ids.mint("lnk"), provider: id, issuer, subject, label, last_used_at: null };
 }
 
-async function signInAs(tx: Tx, { account }: Arrival): Promise<PersonRow> {
+async function signInAs(tx: Tx, { account }: IdentifiedFlow): Promise<PersonRow> {
   const known = await findAccount(tx, account);
   const user = known && (await lockUser(tx, known.user_id));
   // Read again: the account may have been unlinked before its owner was locked.
@@ -87,7 +87,7 @@ async function signInAs(tx: Tx, { account }: Arrival): Promise<PersonRow> {
 async function joinAs(
   tx: Tx,
   door: Door,
-  { identity, flow, account }: Arrival,
+  { identity, flow, account }: IdentifiedFlow,
   newId: string,
 ): Promise<PersonRow> {
   const { name, emails } = identity;
@@ -99,7 +99,11 @@ async function joinAs(
   return user;
 }
 
-async function linkAccount(tx: Tx, door: Door, { flow, account }: Arrival): Promise<undefined> {
+async function linkAccount(
+  tx: Tx,
+  door: Door,
+  { flow, account }: IdentifiedFlow,
+): Promise<undefined> {
   const user = await stillSignedIn(tx, flow);
   const known = await findAccount(tx, account);
   if (known?.user_id === user.id) return;
@@ -126,8 +130,8 @@ async function stillSignedIn(tx: Tx, flow: SignInFlowRow): Promise<PersonRow> {
   if (!found) throw problem("sign_in_needed");
   await lockOrg(tx, found.org_id);
   const user = await lockUser(tx, found.id);
-  const asked = flow.credential_id && (await findCredential(tx, flow.credential_id));
-  const isStill = asked && isGood(asked, tx.now) && asked.principal_id === found.id;
+  const credential = flow.credential_id && (await findCredential(tx, flow.credential_id));
+  const isStill = credential && isGood(credential, tx.now) && credential.principal_id === found.id;
   if (!user || !isHere(user) || !isStill) throw problem("sign_in_needed");
   return user;
 }

@@ -20,14 +20,14 @@ const MAX_WAITING_FROM = 16;
 /** Address of an unknown person; known people go first. */
 export type Stranger = { address: string } | undefined;
 
-interface Waiting {
+interface WaitingCheck {
   group: string | undefined;
   begin: () => void;
 }
 
 let working = 0;
-const known: Waiting[] = [];
-const strangers: Waiting[] = [];
+const known: WaitingCheck[] = [];
+const strangers: WaitingCheck[] = [];
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
@@ -42,7 +42,7 @@ export async function isPassword(
   stored: string | undefined,
   from?: Stranger,
 ): Promise<boolean> {
-  const [, N, r, p, salt = "", hash = ""] = (stored ?? nobody()).split("$");
+  const [, N, r, p, salt = "", hash = ""] = (stored ?? impossibleHash()).split("$");
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
   const key = await derive(password, Buffer.from(salt, "base64url"), cost, from);
   const wanted = Buffer.from(hash, "base64url");
@@ -50,7 +50,7 @@ export async function isPassword(
 }
 
 /** A hash that no password has. */
-function nobody(): string {
+function impossibleHash(): string {
   const { N, r, p } = COST;
   const [salt, key] = [Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES)];
   return ["scrypt", N, r, p, salt.toString("base64url"), key.toString("base64url")].join("$");
@@ -62,7 +62,7 @@ async function derive(
   cost: { N: number; r: number; p: number },
   from?: Stranger,
 ): Promise<Buffer> {
-  await takePlace(from);
+  await takeSlot(from);
   try {
     return await new Promise((resolve, reject) => {
       const options = { ...cost, maxmem: MAX_MEMORY_BYTES };
@@ -78,7 +78,7 @@ async function derive(
   }
 }
 
-function takePlace(from: Stranger): Promise<void> {
+function takeSlot(from: Stranger): Promise<void> {
   if (working < MAX_AT_ONCE) {
     working++;
     return Promise.resolve();

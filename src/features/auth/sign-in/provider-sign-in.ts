@@ -26,12 +26,18 @@ import { type Opened, tellFailure, type Visit } from "./sign-in.ts";
 /**
  * Failures recorded in the audit trail: the person did come from the service. Anybody can fake the others.
  */
-const TOLD: ReadonlySet<string> = new Set(["identity_not_confirmed", "account_unknown"]);
+const RECORDED_FAILURES: ReadonlySet<string> = new Set([
+  "identity_not_confirmed",
+  "account_unknown",
+]);
 /**
  * Failures that do not count as guesses: an outage must not lock people out when it is over, nor a cancelled
  * attempt.
  */
-const NO_GUESS: ReadonlySet<string> = new Set(["provider_unavailable", "sign_in_cancelled"]);
+const UNCOUNTED_FAILURES: ReadonlySet<string> = new Set([
+  "provider_unavailable",
+  "sign_in_cancelled",
+]);
 const SIGN_IN_PAGE = "/sign-in";
 const ACCOUNTS_PAGE = "/settings/sign-in";
 
@@ -164,8 +170,9 @@ async function finish(
     return { path: flow.next, opened };
   } catch (error) {
     const code = error instanceof Refusal ? error.code : "";
-    if (NO_GUESS.has(code)) attempt?.giveBack();
-    else if (attempt && flow && TOLD.has(code)) await tellFailure(options, undefined, attempt);
+    if (UNCOUNTED_FAILURES.has(code)) attempt?.giveBack();
+    else if (attempt && flow && RECORDED_FAILURES.has(code))
+      await tellFailure(options, undefined, attempt);
     return landAfter(log, error, provider.id, flow?.purpose);
   }
 }

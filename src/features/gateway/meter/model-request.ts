@@ -20,7 +20,7 @@ const MAX_MODEL_CHARS = 200;
 export function readModelRequest(route: ModelRoute, body: Buffer): ModelRequest {
   requireJsonBounds(body, BOUNDS);
   const given = parse(body);
-  const members = membersOf(body).map((member) => ({ ...member, name: folded(member.name) }));
+  const members = membersOf(body).map((member) => ({ ...member, name: foldName(member.name) }));
   requireOnce(members);
   const fields = withFoldedNames(given);
   requireMeterable(fields);
@@ -46,12 +46,12 @@ function parse(body: Buffer): Fields {
 }
 
 /** Some parsers read `Model` as `model`, so both count as the same name. */
-function folded(name: string): string {
+function foldName(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
 
 function withFoldedNames(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [folded(name), value]));
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [foldName(name), value]));
 }
 
 /** Refuses duplicate names: the provider might read the other value. */

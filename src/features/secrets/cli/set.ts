@@ -34,9 +34,9 @@ async function setSecret(
   const api = invocation.api();
   const value = await readValue(invocation.host, name);
   if (value === null) return EXIT.interrupted;
-  const shelf = await openShelf(api, options);
+  const store = await openShelf(api, options);
   const body = { value, ...(description === undefined ? {} : { description }) };
-  const answer = await shelf.set(name, body);
+  const answer = await store.set(name, body);
   const { secret } = answer;
   invocation.print(answer, [
     secret.version === 1

@@ -34,11 +34,11 @@ export interface FollowOptions {
 
 export async function* followSession(api: Api, options: FollowOptions): AsyncGenerator<Followed> {
   const { signal, clock = systemClock } = options;
-  const place: Place = { lastSeq: options.after, gapAfter: -1 };
+  const position: LogPosition = { lastSeq: options.after, gapAfter: -1 };
   const outage = new Outage(clock, options.giveUpAfterMs ?? GIVE_UP_AFTER_MS);
   while (!signal.aborted) {
     try {
-      for await (const item of readOnce(api, options, place)) {
+      for await (const item of readOnce(api, options, position)) {
         if (item.type === "here") outage.pause();
         else outage.end();
         yield item;
@@ -90,19 +90,23 @@ class Outage {
   }
 }
 
-interface Place {
+interface LogPosition {
   lastSeq: number;
   /** Seq after which events were missing, so that the same gap is requested only once. */
   gapAfter: number;
 }
 
 /** Reads one connection until it ends. */
-async function* readOnce(api: Api, options: FollowOptions, place: Place): AsyncGenerator<Followed> {
+async function* readOnce(
+  api: Api,
+  options: FollowOptions,
+  position: LogPosition,
+): AsyncGenerator<Followed> {
   const connection = new AbortController();
   const signal = AbortSignal.any([options.signal, connection.signal]);
   const path = routePath(ROUTE_TABLE.sessions.events, {
     id: options.sessionId,
-    query: { after: place.lastSeq },
+    query: { after: position.lastSeq },
   });
   const watchdog = setTimeout(() => connection.abort(), SILENCE_MS);
   try {
@@ -110,8 +114,8 @@ async function* readOnce(api: Api, options: FollowOptions, place: Place): AsyncG
     yield { type: "here" };
     for await (const sent of readServerSentEvents(refreshing(watchdog, body))) {
       const item = parse(sent);
-      if (item?.type === "event" && !isNext(place, item.event)) {
-        if (item.event.seq > place.lastSeq) return;
+      if (item?.type === "event" && !isNext(position, item.event)) {
+        if (item.event.seq > position.lastSeq) return;
         continue;
       }
       if (item) yield item;
@@ -137,13 +141,13 @@ async function* refreshing(
 }
 
 /** Advances the position when the event is the next one. */
-function isNext(place: Place, { seq }: SessionEvent): boolean {
-  if (seq <= place.lastSeq) return false;
-  if (seq > place.lastSeq + 1 && place.gapAfter !== place.lastSeq) {
-    place.gapAfter = place.lastSeq;
+function isNext(position: LogPosition, { seq }: SessionEvent): boolean {
+  if (seq <= position.lastSeq) return false;
+  if (seq > position.lastSeq + 1 && position.gapAfter !== position.lastSeq) {
+    position.gapAfter = position.lastSeq;
     return false;
   }
-  place.lastSeq = seq;
+  position.lastSeq = seq;
   return true;
 }
 

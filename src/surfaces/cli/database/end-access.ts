@@ -79,7 +79,7 @@ async function endAll(
   if (!hasPeople) return { access: "ended", ...NOTHING, keysRevoked };
   // The owner's password and accounts stay: a server that others can reach does not start without them.
   const [, ...others] = await membersOf(db);
-  for (const { id } of others) await closeWaysIn(db, id);
+  for (const { id } of others) await removeSignIn(db, id);
   return {
     access: "ended",
     ...NOTHING,
@@ -104,7 +104,7 @@ async function membersOf(db: RestoreDb): Promise<Person[]> {
   return owner ? [owner, ...people.filter((one) => one !== owner)] : people;
 }
 
-async function closeWaysIn(db: RestoreDb, userId: string): Promise<void> {
+async function removeSignIn(db: RestoreDb, userId: string): Promise<void> {
   await db.run("delete from passwords where user_id = ?", userId);
   await db.run("delete from linked_accounts where user_id = ?", userId);
 }
@@ -142,7 +142,7 @@ async function carryMembers(db: RestoreDb, previous: PreviousAccess, now: number
   let changed = 0;
   for (const member of members) {
     if (!isGone(member) && !isDemoted(member)) continue;
-    if (isGone(member)) await closeWaysIn(db, member.id);
+    if (isGone(member)) await removeSignIn(db, member.id);
     if (member === stays) continue;
     changed++;
     if (isGone(member))
@@ -202,7 +202,7 @@ async function carryRules(db: RestoreDb, previous: PreviousAccess): Promise<numb
 }
 
 /** Defaults of an organisation without settings. */
-const AT_FIRST = { personal_runners: 1, environment_keys: 0 } as const;
+const GATEWAY_DEFAULTS = { personal_runners: 1, environment_keys: 0 } as const;
 
 /**
  * Machines that were excluded from the organisation's models stay so. Without a comparison, the consent to
@@ -216,7 +216,7 @@ async function carryGateways(db: RestoreDb, previous: PreviousAccess | undefined
   }
   const known = await db.all<GatewayRow>("select * from gateway_settings");
   for (const is of previous.gateways) {
-    const was = known.find(({ org_id }) => org_id === is.org_id) ?? AT_FIRST;
+    const was = known.find(({ org_id }) => org_id === is.org_id) ?? GATEWAY_DEFAULTS;
     await db.run("delete from gateway_settings where org_id = ?", is.org_id);
     await db.run(
       "insert into gateway_settings (org_id, personal_runners, environment_keys, updated_at) values (?, ?, ?, ?)",

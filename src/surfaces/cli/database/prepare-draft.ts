@@ -37,7 +37,7 @@ export async function makeDatabaseSafe(
     db.pragma("journal_mode = DELETE");
     db.pragma("synchronous = FULL");
     return await inSqliteTransaction(db, async () => {
-      bringUpToDate(db, migrations, options.now);
+      applyMigrations(db, migrations, options.now);
       const access =
         previous === path ? undefined : await readPreviousAccess(previous, sqliteDb(db));
       return makeSafe(sqliteDb(db), { ...options, previous: access });
@@ -47,7 +47,11 @@ export async function makeDatabaseSafe(
   }
 }
 
-function bringUpToDate(db: Database.Database, migrations: readonly Migration[], now: number): void {
+function applyMigrations(
+  db: Database.Database,
+  migrations: readonly Migration[],
+  now: number,
+): void {
   const schema = readSchemaState(db, migrations);
   if (schema.kind !== "older") return;
   for (const migration of migrations.filter(({ id }) => schema.ids.includes(id))) {

@@ -51,7 +51,7 @@ export async function readPreviousAccess(
   try {
     db = openReadOnly(path);
     const previous = sqliteDb(db);
-    return (await goesOnFrom(previous, copy)) ? await readAccess(previous) : undefined;
+    return (await continuesFrom(previous, copy)) ? await readAccess(previous) : undefined;
   } catch {
     // The database is damaged, which may be why it is replaced.
     return undefined;
@@ -67,7 +67,7 @@ export async function readTrailEnd(db: RestoreDb): Promise<TrailEnd> {
   return { seq: Number(head?.seq ?? 0), hash: head?.hash ?? "" };
 }
 
-async function goesOnFrom(previous: RestoreDb, copy: RestoreDb): Promise<boolean> {
+async function continuesFrom(previous: RestoreDb, copy: RestoreDb): Promise<boolean> {
   const orgs = await previous.all<{ id: string }>("select id from orgs");
   const known = new Set(orgs.map(({ id }) => id));
   for (const { id } of await copy.all<{ id: string }>("select id from orgs"))

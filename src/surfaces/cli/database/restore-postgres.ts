@@ -83,7 +83,7 @@ export async function adoptPostgres(
 ): Promise<MadeSafe> {
   return inPostgresTransaction(url, async (client) => {
     await requireNoServer(client);
-    await bringUpToDate(client, migrations, options.now);
+    await applyMigrations(client, migrations, options.now);
     const safe = await makeSafe(postgresDb(client), options);
     before(safe);
     return safe;
@@ -102,7 +102,7 @@ async function requireNoServer(client: pg.ClientBase): Promise<void> {
   );
 }
 
-async function bringUpToDate(
+async function applyMigrations(
   client: pg.ClientBase,
   migrations: readonly Migration[],
   now: number,

@@ -51,7 +51,7 @@ export function pickSession<S extends Pick<Session, "id" | "title">>(
     const found = sessions.filter(isMeant);
     if (found.length === 1) return found[0] as S;
     if (found.length > 1)
-      throw new Refusal("conflict", "session_ambiguous", whichWords(given, found));
+      throw new Refusal("conflict", "session_ambiguous", describeMatches(given, found));
   }
   throw new Refusal(
     "not_found",
@@ -60,7 +60,7 @@ export function pickSession<S extends Pick<Session, "id" | "title">>(
   );
 }
 
-function whichWords(given: string, found: readonly Pick<Session, "id" | "title">[]): string {
+function describeMatches(given: string, found: readonly Pick<Session, "id" | "title">[]): string {
   const named = found
     .slice(0, NAMED)
     .map(({ id, title }) => `${shorten(safeLine(title ?? "untitled"), 60)} (${id})`);

@@ -24,10 +24,10 @@ export function reportError(host: CliHost, error: unknown, json: boolean): void 
   } else {
     const style = styleFor(host.stderr, host.env);
     const [first = "", ...lines] = refusalLines(message, details);
-    const said = `${first}${code === "failed" ? "" : ` [${code}]`}`;
+    const firstLine = `${first}${code === "failed" ? "" : ` [${code}]`}`;
     const hint = HINTS[code];
     if (hint !== undefined) lines.push(`  ${hint}`);
-    host.stderr.write(`${style.red("error:")} ${safeText([said, ...lines].join("\n"))}\n`);
+    host.stderr.write(`${style.red("error:")} ${safeText([firstLine, ...lines].join("\n"))}\n`);
   }
   if (host.env.MUSTER_LOG_LEVEL === "debug") host.stderr.write(`${redactText(traceOf(error))}\n`);
 }

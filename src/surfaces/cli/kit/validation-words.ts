@@ -18,7 +18,7 @@ const WORDS: readonly [pattern: RegExp, say: (match: RegExpExecArray) => string]
   [/^Invalid option: expected one of (.+)$/, ([, all]) => `must be one of ${listed(all)}`],
   [/^Invalid ISO (?:datetime|date)$/, () => "is no time, such as 2030-01-31T12:00:00Z"],
   [/^Invalid input: expected \w+, received undefined$/, () => "is missing"],
-  [/^((?:is|must|has) .+)$/, ([, said]) => said ?? ""],
+  [/^((?:is|must|has) .+)$/, ([, statement]) => statement ?? ""],
 ];
 
 function listed(all = ""): string {
@@ -46,6 +46,9 @@ export function refusalLines(message: string, details: readonly RefusalDetail[])
     message.startsWith(first.path ? `${first.path}: ${first.message}` : first.message);
   if (!isRepeated) return [message, ...details.map((detail) => `  ${detailWords(detail)}`)];
   const rest = message.slice((first.path ? `${first.path}: ` : "").length + first.message.length);
-  const said = `${detailWords(first)}${rest}`;
-  return [/[.!?]$/.test(said) ? said : `${said}.`, ...others.map((one) => `  ${detailWords(one)}`)];
+  const firstLine = `${detailWords(first)}${rest}`;
+  return [
+    /[.!?]$/.test(firstLine) ? firstLine : `${firstLine}.`,
+    ...others.map((one) => `  ${detailWords(one)}`),
+  ];
 }

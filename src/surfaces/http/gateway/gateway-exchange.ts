@@ -43,7 +43,7 @@ export class Exchange {
     outgoing.once("close", gone);
     if (outgoing.destroyed) gone();
     this.#total = setTimeout(() => this.#abort.abort(), limits.totalMs);
-    if (stillHeld) this.#check = setInterval(() => this.#lookAtRun(stillHeld), limits.checkEveryMs);
+    if (stillHeld) this.#check = setInterval(() => this.#checkRun(stillHeld), limits.checkEveryMs);
   }
 
   /** Aborts the request to the provider, also while its response is being read. */
@@ -68,7 +68,7 @@ export class Exchange {
   }
 
   /** A failed check proves nothing: the next one may succeed. */
-  #lookAtRun(stillHeld: () => Promise<boolean>): void {
+  #checkRun(stillHeld: () => Promise<boolean>): void {
     stillHeld().then(
       (isHeld) => {
         if (!isHeld) this.#abort.abort();

@@ -39,7 +39,7 @@ export interface GatewayOptions {
   limits?: ExchangeLimits;
 }
 
-interface Asking {
+interface GatewayDependencies {
   gateway: ModelGateway;
   limits: ExchangeLimits;
   log: Log;
@@ -49,7 +49,7 @@ export function gatewayRoutes(
   app: App,
   { gateway, log, limits = DEFAULT_EXCHANGE_LIMITS }: GatewayOptions,
 ): void {
-  const asking: Asking = { gateway, log, limits };
+  const asking: GatewayDependencies = { gateway, log, limits };
   endpoint(app, gatewayApi.providers, async ({ c }) => ({
     items: await gateway.list(requireRunner(principalOf(c))),
   }));
@@ -58,7 +58,7 @@ export function gatewayRoutes(
 }
 
 /** Lists models for a runner, which asks before it has any turn. */
-async function listModels(c: Context<AppEnv>, { gateway, log, limits }: Asking) {
+async function listModels(c: Context<AppEnv>, { gateway, log, limits }: GatewayDependencies) {
   const runner = requireRunner(principalOf(c));
   const target = readTarget(c);
   if (target?.route !== "models" || c.req.method !== "GET") throw noSuchRoute();
@@ -74,7 +74,7 @@ async function listModels(c: Context<AppEnv>, { gateway, log, limits }: Asking) 
   }
 }
 
-async function askModel(c: Context<AppEnv>, { gateway, log, limits }: Asking) {
+async function askModel(c: Context<AppEnv>, { gateway, log, limits }: GatewayDependencies) {
   const agent = requireTurn(principalOf(c));
   const target = readTarget(c);
   const route = MODEL_ROUTES.find((one) => one === target?.route);
@@ -82,7 +82,7 @@ async function askModel(c: Context<AppEnv>, { gateway, log, limits }: Asking) {
   refusePacked(c);
   const readBody = () => readBytes(c, MAX_GATEWAY_BODY_BYTES);
   const passage = await gateway.open(agent, { provider: target.provider, route, readBody });
-  if ("spent" in passage) return tellSpent(c, passage);
+  if ("spent" in passage) return respondSpent(c, passage);
   const exchange = new Exchange(c, limits, () => gateway.isStillHeld(agent));
   try {
     const { provider, body } = passage;
@@ -168,14 +168,14 @@ function refusePacked(c: Context<AppEnv>): void {
 }
 
 /** Reports a spent budget in the provider's format, so that a program ends at once instead of retrying. */
-function tellSpent(c: Context<AppEnv>, { spent: message, kind }: SpentBudget): Response {
+function respondSpent(c: Context<AppEnv>, { spent: message, kind }: SpentBudget): Response {
   if (kind === "anthropic")
     return c.json({ type: "error", error: { type: "billing_error", message } }, 402);
   const code = "insufficient_quota";
   return c.json({ error: { message, type: code, param: null, code } }, 429);
 }
 
-interface Sending {
+interface UpstreamRequest {
   provider: string;
   route: string;
   query: string;
@@ -187,7 +187,7 @@ interface Sending {
 async function send(
   exchange: Exchange,
   provider: ReachedProvider,
-  { provider: name, route, query, method, body }: Sending,
+  { provider: name, route, query, method, body }: UpstreamRequest,
   log: Log,
 ): Promise<IncomingMessage | Response> {
   const { c } = exchange;

@@ -158,8 +158,12 @@ function noKey(): Refusal {
 
 /** Tabs share one sign-in: one person's text must not be sent as another's. */
 function requireSamePerson(headers: IncomingHttpHeaders, { principal }: Caller): void {
-  const said = headers[PERSON_HEADER];
-  if (said === undefined || (principal.kind === "user" && principal.userId === said)) return;
+  const claimedUserId = headers[PERSON_HEADER];
+  if (
+    claimedUserId === undefined ||
+    (principal.kind === "user" && principal.userId === claimedUserId)
+  )
+    return;
   throw new Refusal(
     "conflict",
     "person_changed",

@@ -19,7 +19,7 @@ import type { CookieJar, Opened, Visit } from "./cookie-jar.ts";
 type Person = ReturnType<typeof userOf>;
 type Maker = Pick<Caller, "credentialId" | "kind">;
 /** Address to send the browser to, and the secret it keeps until it is back. */
-interface Begun {
+interface StartedFlow {
   url: string;
   flow: string;
   /** Identifies the flow. */
@@ -33,15 +33,19 @@ interface Landing {
 
 export interface ProviderSignIn {
   offeredProviders(): OfferedProvider[];
-  startSignIn(provider: string, next: string | undefined, visit: Visit): Promise<Begun | Landing>;
-  startJoin(provider: string, invitation: string, visit: Visit): Promise<Begun>;
+  startSignIn(
+    provider: string,
+    next: string | undefined,
+    visit: Visit,
+  ): Promise<StartedFlow | Landing>;
+  startJoin(provider: string, invitation: string, visit: Visit): Promise<StartedFlow>;
   startLink(
     provider: string,
     by: Person,
     maker: Maker,
     visit: Visit,
     currentPassword: string | undefined,
-  ): Promise<Begun>;
+  ): Promise<StartedFlow>;
   finishSignIn(
     provider: string,
     back: {
@@ -73,7 +77,7 @@ export function providerRoutes(app: App, auth: ProviderSignIn, cookies: CookieJa
 }
 
 function startRoutes(app: App, auth: ProviderSignIn, cookies: CookieJar): void {
-  const send = (c: Context<AppEnv>, { url, flow, state }: Begun) => {
+  const send = (c: Context<AppEnv>, { url, flow, state }: StartedFlow) => {
     cookies.giveFlow(c, state, flow);
     return { url };
   };

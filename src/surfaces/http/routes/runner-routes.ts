@@ -71,8 +71,8 @@ function tokenRoutes(app: App, { dispatcher }: Kernel, tokens: RunnerTokens): vo
     const user = userOf(c);
     requireMay(user, "runner.own");
     const whose = scope ?? (user.role === "admin" ? "org" : "user");
-    const asked = { name, tags, scope: whose } as const;
-    return { ...(await tokens.createRunnerToken(user, c.get("caller"), asked)), name };
+    const request = { name, tags, scope: whose } as const;
+    return { ...(await tokens.createRunnerToken(user, c.get("caller"), request)), name };
   });
   endpoint(app, runnerTokensApi.list, async ({ c }) => ({
     items: await tokens.listRunnerTokens(userOf(c)),

@@ -31,7 +31,7 @@ const READ_WITHIN_MS = 30_000;
 /** More than the responses to all frames under way. */
 const MAX_BACKLOG_BYTES = 64 * 1024 * 1024;
 /** Frames that may wait for the outside; the connection bounds them, and leases must not wait behind them. */
-const SLOW: ReadonlySet<string> = new Set(["tool", "repository"]);
+const SLOW_FRAMES: ReadonlySet<string> = new Set(["tool", "repository"]);
 
 export interface RunnerSocketOptions {
   stillGood(): Promise<boolean>;
@@ -136,7 +136,7 @@ class FrameReader {
   readonly #socket: WebSocket;
   readonly #connection: RunnerConnection;
   readonly #parts: ReaderParts;
-  #hasToldBadDelta = false;
+  #hasLoggedBadDelta = false;
   /** Blobs are large: they are sent one after the other, and only while the peer reads. */
   #blobs = Promise.resolve();
 
@@ -163,39 +163,39 @@ class FrameReader {
     }
     const { frame, id, op } = isBinary ? {} : parseFrame(bytes);
     this.#parts.rate.spend(frameCost(frame?.op, bytes.length));
-    if (frame) return this.#pass(frame);
+    if (frame) return this.#accept(frame);
     if (id !== undefined) refuseFrame(this.#socket, id);
     // A streamed piece may be lost, and the other turns on this connection continue.
-    else if (op === "delta") this.#tellBadDelta();
+    else if (op === "delta") this.#logBadDelta();
     else this.#socket.close(1007, "not a runner frame");
     return undefined;
   }
 
-  #pass(frame: RunnerFrame): Promise<void> | undefined {
-    if (frame.op !== "fetch_blob") return this.#hand(frame);
+  #accept(frame: RunnerFrame): Promise<void> | undefined {
+    if (frame.op !== "fetch_blob") return this.#dispatch(frame);
     this.#blobs = this.#blobs.then(async () => {
       for (let room = roomOf(this.#socket); room; room = roomOf(this.#socket)) {
         if (this.#socket.readyState !== this.#socket.OPEN) return;
         await room;
       }
-      await this.#hand(frame);
+      await this.#dispatch(frame);
     });
     return this.#blobs;
   }
 
-  #hand(frame: RunnerFrame): Promise<void> | undefined {
+  #dispatch(frame: RunnerFrame): Promise<void> | undefined {
     const done = this.#connection.receive(frame).catch((error: unknown) => {
       // The runner keeps unacknowledged frames and sends them again on the next connection.
       this.#parts.log.error({ err: error, op: frame.op }, "a runner frame failed");
       this.#socket.close(1011, "try again");
     });
-    return SLOW.has(frame.op) ? undefined : done;
+    return SLOW_FRAMES.has(frame.op) ? undefined : done;
   }
 
   /** Logs once per connection: a runner that sends nothing else must not fill the log. */
-  #tellBadDelta(): void {
-    if (this.#hasToldBadDelta) return;
-    this.#hasToldBadDelta = true;
+  #logBadDelta(): void {
+    if (this.#hasLoggedBadDelta) return;
+    this.#hasLoggedBadDelta = true;
     const { runnerId } = this.#connection;
     this.#parts.log.warn({ runnerId }, BAD_DELTA);
   }

@@ -33,8 +33,8 @@ export class SocketPulse {
     this.#everyMs = options.pingEveryMs ?? PING_EVERY_MS;
     this.#heardAt = performance.now();
     this.#lookedAt = this.#heardAt;
-    for (const event of ["message", "ping", "pong"]) socket.on(event, () => this.#hear());
-    this.#timer = setInterval(() => this.#look(), this.#everyMs);
+    for (const event of ["message", "ping", "pong"]) socket.on(event, () => this.#markAlive());
+    this.#timer = setInterval(() => this.#checkPulse(), this.#everyMs);
     socket.once("close", () => clearInterval(this.#timer));
   }
 
@@ -42,13 +42,13 @@ export class SocketPulse {
     return performance.now() - this.#heardAt > QUIET_AFTER * this.#everyMs;
   }
 
-  #hear(): void {
+  #markAlive(): void {
     const wasQuiet = this.isQuiet;
     this.#heardAt = performance.now();
     if (wasQuiet) this.#options.heardAgain();
   }
 
-  #look(): void {
+  #checkPulse(): void {
     const now = performance.now();
     const isLate = now - this.#lookedAt > (1 + LATE) * this.#everyMs;
     this.#lookedAt = now;

@@ -35,7 +35,7 @@ export interface UpgradeParts {
 /** A refused peer gets a response; one that does not read it is cut off. */
 const REFUSED_WITHIN_MS = 2_000;
 
-interface Knock {
+interface UpgradeRequest {
   request: IncomingMessage;
   socket: Duplex;
   head: Buffer;
@@ -70,7 +70,7 @@ export class Upgrades {
       for (const client of clients) client.close(1001, "server is stopping");
   }
 
-  async #upgrade(knock: Knock): Promise<void> {
+  async #upgrade(knock: UpgradeRequest): Promise<void> {
     const { request } = knock;
     const caller = await this.#identify(request);
     const { principal } = caller;
@@ -108,7 +108,7 @@ export class Upgrades {
     return callers.identify(request.headers, address, true);
   }
 
-  #acceptLive(knock: Knock, caller: Caller, principal: Principal): void {
+  #acceptLive(knock: UpgradeRequest, caller: Caller, principal: Principal): void {
     const { kernel, callers, feeds, rates, clock, log } = this.#parts;
     this.#accept(this.#live, knock, { kind: "live", caller }, (ws) =>
       serveLive(ws, principal, {
@@ -125,7 +125,7 @@ export class Upgrades {
   }
 
   #acceptRunner(
-    knock: Knock,
+    knock: UpgradeRequest,
     caller: Caller,
     principal: Extract<Principal, { kind: "runner" }>,
   ): void {
@@ -141,7 +141,7 @@ export class Upgrades {
 
   #accept(
     server: WebSocketServer,
-    { request, socket, head }: Knock,
+    { request, socket, head }: UpgradeRequest,
     { kind, caller }: { kind: StreamKind; caller: Caller },
     serve: (ws: WebSocket) => void,
   ): void {

@@ -51,10 +51,10 @@ export class Asks {
   readonly #look: AsksLook;
   #pending: Approval[] = [];
   readonly #shown = new Set<string>();
-  readonly #aside = new Set<string>();
+  readonly #setAside = new Set<string>();
   /** Answers to the first questions of the approval in front. */
   #answers: string[] = [];
-  readonly #strangers = new Map<string, Session | null>();
+  readonly #otherSessions = new Map<string, Session | null>();
   /** Id of the approval that was chosen ahead of the others. */
   #chosen: string | undefined;
   #reading: Reading | undefined;
@@ -75,7 +75,7 @@ export class Asks {
   /** Approval to answer now. */
   get front(): Approval | undefined {
     const chosen = this.#pending.find(({ id }) => id === this.#chosen);
-    return chosen ?? this.#pending.find(({ id }) => !this.#aside.has(id));
+    return chosen ?? this.#pending.find(({ id }) => !this.#setAside.has(id));
   }
 
   /** True while part of the approval was not shown yet. */
@@ -103,7 +103,7 @@ export class Asks {
   putAside(): boolean {
     const { front } = this;
     if (!front) return false;
-    this.#aside.add(front.id);
+    this.#setAside.add(front.id);
     this.#chosen = undefined;
     this.#answers = [];
     this.#showFront();
@@ -112,7 +112,7 @@ export class Asks {
 
   /** Shows all pending approvals again, also those that were set aside. */
   showAll(): void {
-    this.#aside.clear();
+    this.#setAside.clear();
     this.#answers = [];
     if (this.#pending.length === 0) this.#view.note("Nothing waits for you.");
     for (const approval of this.#pending) this.#show(approval);
@@ -133,21 +133,22 @@ export class Asks {
   async answer(text: string): Promise<void> {
     const { front } = this;
     if (!front) return;
-    if (this.hasMore && /^(|all)$/i.test(text.trim())) return this.#readOn(text.trim() !== "");
-    const heard = this.#hear(front, text);
+    if (this.hasMore && /^(|all)$/i.test(text.trim()))
+      return this.#showNextRows(text.trim() !== "");
+    const heard = this.#countedAnswer(front, text);
     if (heard === undefined) return;
     const answer = readAnswer(front, this.#answers, heard);
     if (answer.type === "unclear") return this.#view.note(answer.how);
     if (answer.type === "next") {
       this.#answers = answer.answers;
-      this.#begin(front, describeQuestion(front, this.#answers.length, this.#ways()));
+      this.#begin(front, describeQuestion(front, this.#answers.length, this.#askLook()));
       return this.#view.changed();
     }
     await this.#send(front, answer.body);
   }
 
   /** Shows the next page of the approval, or all that is left. */
-  #readOn(isAll: boolean): void {
+  #showNextRows(isAll: boolean): void {
     const reading = this.#reading;
     if (!reading) return;
     this.#view.print(isAll ? reading.skim() : reading.nextPage(this.#pageRows()));
@@ -155,7 +156,7 @@ export class Asks {
   }
 
   /** Returns a typed answer that counts; undefined for an allow before everything was shown. */
-  #hear(approval: Approval, text: string): string | undefined {
+  #countedAnswer(approval: Approval, text: string): string | undefined {
     const reading = this.#reading;
     if (!this.#view.pageRows || !(approval.kind === "question" || isYes(text))) return text;
     if (reading?.id !== approval.id || this.#columns() < reading.columns) {
@@ -185,7 +186,7 @@ export class Asks {
       this.#view.note("This is the one. Read it, then answer.");
       return this.#view.changed();
     }
-    const heard = this.#hear(approval, text);
+    const heard = this.#countedAnswer(approval, text);
     if (heard === undefined) return;
     const answer = readAnswer(approval, [], heard);
     if (answer.type === "send") await this.#send(approval, answer.body);
@@ -213,12 +214,12 @@ export class Asks {
     const gone = this.#pending.filter(({ id }) => !ours.some((approval) => approval.id === id));
     const wasFront = this.front?.id;
     this.#pending = ours.toSorted((a, b) => a.askedAt.localeCompare(b.askedAt));
-    for (const { id } of gone) await this.#tellOutcome(id);
+    for (const { id } of gone) await this.#showOutcome(id);
     if (this.front?.id !== wasFront) this.#answers = [];
     this.#showFront();
   }
 
-  async #tellOutcome(id: string): Promise<void> {
+  async #showOutcome(id: string): Promise<void> {
     if (!this.#shown.has(id)) return;
     const { approval } = await this.#api.again.approvals.get({ id });
     const who = this.#whoOf(approval);
@@ -233,7 +234,7 @@ export class Asks {
 
   #show(approval: Approval): void {
     this.#shown.add(approval.id);
-    const look = this.#ways();
+    const look = this.#askLook();
     this.#begin(approval, [
       ...describeAsk(approval, this.#whoOf(approval), look),
       ...describeQuestion(approval, 0, look),
@@ -258,25 +259,25 @@ export class Asks {
     return columnsOf(this.#look.output) - 1;
   }
 
-  #ways(): AskLook {
+  #askLook(): AskLook {
     return { style: this.#look.style, columns: this.#columns() };
   }
 
   #whoOf({ sessionId }: Approval): string | null {
     return sessionId === this.#scope.session().id
       ? null
-      : (this.#scope.nameOf(sessionId) ?? this.#strangers.get(sessionId)?.title ?? sessionId);
+      : (this.#scope.nameOf(sessionId) ?? this.#otherSessions.get(sessionId)?.title ?? sessionId);
   }
 
   /** True for an approval of the conversation itself, of a child, or further down the same tree. */
   async #isOurs({ sessionId }: Approval): Promise<boolean> {
     const { id, rootSessionId, depth } = this.#scope.session();
     if (sessionId === id || this.#scope.nameOf(sessionId) !== undefined) return true;
-    if (!this.#strangers.has(sessionId)) {
+    if (!this.#otherSessions.has(sessionId)) {
       const found = await this.#api.sessions.get({ id: sessionId }).catch(() => undefined);
-      this.#strangers.set(sessionId, found?.session ?? null);
+      this.#otherSessions.set(sessionId, found?.session ?? null);
     }
-    const stranger = this.#strangers.get(sessionId);
+    const stranger = this.#otherSessions.get(sessionId);
     return stranger?.rootSessionId === rootSessionId && stranger.depth > depth;
   }
 }

@@ -50,7 +50,7 @@ export class Chat {
   #following = new AbortController();
   #showsReasoning: boolean;
   /** Sessions that `/back` returns to. */
-  readonly #came: Session[] = [];
+  readonly #previousSessions: Session[] = [];
   #numbers: string[] = [];
   #isStopping = false;
   #failed: (error: unknown) => void = () => {};
@@ -63,7 +63,7 @@ export class Chat {
       this.#failed = reject;
     });
     this.#failure.catch(() => {});
-    this.conversation = this.#talkWith(session);
+    this.conversation = this.#openConversation(session);
     this.asks = new Asks(
       options.api,
       options.view,
@@ -144,14 +144,14 @@ export class Chat {
 
   /** Handles a line that a person or a program has typed. */
   async say(text: string): Promise<void> {
-    const said = readLine(text);
+    const typed = readLine(text);
     try {
-      if (said.type === "prompt") await this.#send(said.text);
-      else if (said.type === "command") {
+      if (typed.type === "prompt") await this.#send(typed.text);
+      else if (typed.type === "command") {
         this.hasActed = true;
-        await this.#commands[said.name](said.rest);
-      } else if (said.type === "unknown")
-        this.#mistake(`There is no ${said.word}; /help lists what there is.`);
+        await this.#commands[typed.name](typed.rest);
+      } else if (typed.type === "unknown")
+        this.#mistake(`There is no ${typed.word}; /help lists what there is.`);
     } catch (error) {
       this.#mistake(messageOf(error));
     }
@@ -215,7 +215,7 @@ export class Chat {
     this.#options.view.note(text);
   }
 
-  #talkWith(session: Session): Conversation {
+  #openConversation(session: Session): Conversation {
     this.#following = new AbortController();
     return new Conversation(session, {
       ...this.#options,
@@ -288,11 +288,11 @@ export class Chat {
       return this.#mistake(`There is no ${which} in the tree; /tree shows it.`);
     const from = this.conversation.session;
     await this.#goTo(id);
-    this.#came.push(from);
+    this.#previousSessions.push(from);
   }
 
   async #back(): Promise<void> {
-    const to = this.#came.pop()?.id ?? this.conversation.session.parentSessionId;
+    const to = this.#previousSessions.pop()?.id ?? this.conversation.session.parentSessionId;
     if (to === null) return this.#options.view.note("There is nowhere to go back to.");
     await this.#goTo(to);
   }
@@ -301,7 +301,7 @@ export class Chat {
     const { session } = await this.#options.api.again.sessions.get({ id });
     this.#following.abort();
     this.#numbers = [];
-    this.conversation = this.#talkWith(session);
+    this.conversation = this.#openConversation(session);
     await this.welcome();
     this.#begin();
   }

@@ -36,7 +36,7 @@ const HISTORY = 12;
 const RETRY_MS = 1_000;
 const BUSY: readonly string[] = ["working", "needs_you", "recovering", "unknown"];
 const NAMED = 3;
-const SAYS_LITTLE: ReadonlySet<SessionEvent["type"]> = new Set([
+const UNSHOWN_EVENTS: ReadonlySet<SessionEvent["type"]> = new Set([
   "gate_opened",
   "gate_closed",
   "model_call",
@@ -112,7 +112,7 @@ export class Conversation {
       else if (item.type === "delta") {
         if (item.delta.kind !== "reasoning" || this.#options.showsReasoning())
           view.delta(item.delta);
-      } else this.#lineIs(item.type);
+      } else this.#connectionChanged(item.type);
     }
   }
 
@@ -165,7 +165,7 @@ export class Conversation {
     return "withdrawn";
   }
 
-  #lineIs(state: "away" | "here"): void {
+  #connectionChanged(state: "away" | "here"): void {
     const wasAway = this.isAway;
     this.isAway = state === "away";
     if (this.isAway)
@@ -194,7 +194,7 @@ export class Conversation {
     if (event.type.startsWith("prompt_") || event.type === "run_claimed") void this.#refreshQueue();
     if (!event.entryId) void this.refresh();
     if (event.type === "prompt_settled" && event.promptId !== null)
-      void this.#tellEnd(event.promptId);
+      void this.#showEnd(event.promptId);
   }
 
   #trackTurn({ type, promptId }: SessionEvent): void {
@@ -205,31 +205,31 @@ export class Conversation {
 
   #show(event: SessionEvent, view: ChatView): void {
     if (event.kind === "reasoning" && !this.#options.showsReasoning()) return;
-    if (SAYS_LITTLE.has(event.type)) return;
+    if (UNSHOWN_EVENTS.has(event.type)) return;
     if (event.kind === "prompt") this.#showPrompt(event, view);
     else view.event(event);
   }
 
   #showPrompt(event: SessionEvent, view: ChatView): void {
     const author = event.data?.author as Author | undefined;
-    const news = wakeLines((event.data?.notice as Notice | null | undefined) ?? null);
-    if (news) for (const line of news) view.note(line);
+    const noticeLines = wakeLines((event.data?.notice as Notice | null | undefined) ?? null);
+    if (noticeLines) for (const line of noticeLines) view.note(line);
     else view.prompt(author?.id === this.#options.me ? null : (author?.name ?? "?"), textOf(event));
   }
 
-  async #tellEnd(promptId: string): Promise<void> {
+  async #showEnd(promptId: string): Promise<void> {
     try {
       const { prompt } = await this.#options.api.again.prompts.get({ id: promptId });
       this.#options.view.end(prompt);
       const hasHandedOn = prompt.endedWaitingFor !== null;
-      if (hasHandedOn) await this.#tellWaiting();
+      if (hasHandedOn) await this.#showWaiting();
       this.#options.settled(prompt, hasHandedOn);
     } catch (error) {
       this.#options.view.note(error instanceof Error ? error.message : String(error));
     }
   }
 
-  async #tellWaiting(): Promise<void> {
+  async #showWaiting(): Promise<void> {
     await this.refresh();
     const busy = this.family.items.filter(({ activity }) => BUSY.includes(activity));
     const names = busy.slice(0, NAMED).map(childName).join(", ");
@@ -244,11 +244,11 @@ export class Conversation {
       api.sessions.get({ id }),
       api.delegation.children({ id }),
     ]);
-    const news = this.#knowsFamily ? newsOfChildren(this.family.items, family.items) : [];
+    const noticeLines = this.#knowsFamily ? childNotices(this.family.items, family.items) : [];
     this.#knowsFamily = true;
     this.session = session;
     this.family = family;
-    for (const line of news) view.note(line);
+    for (const line of noticeLines) view.note(line);
     view.changed();
   }
 
@@ -263,12 +263,12 @@ export class Conversation {
   }
 }
 
-function newsOfChildren(before: readonly Child[], now: readonly Child[]): string[] {
+function childNotices(before: readonly Child[], now: readonly Child[]): string[] {
   return now.flatMap((child) => {
-    const news = newsOfChild(
+    const notice = newsOfChild(
       before.find(({ sessionId }) => sessionId === child.sessionId),
       child,
     );
-    return news === null ? [] : [news];
+    return notice === null ? [] : [notice];
   });
 }

@@ -30,12 +30,14 @@ export async function readTrees(api: Api, { rootId, all }: TreeQuery): Promise<T
   const children = new Map<string, Child>(
     families.flatMap(({ items }) => items.map((child) => [child.sessionId, child] as const)),
   );
-  const asked = nodes.some(({ activity }) => activity === "needs_you") ? await askedBy(api) : [];
-  return buildTrees({ sessions, children, doing: new Map([...roots, ...asked]) }, rootId);
+  const pending = nodes.some(({ activity }) => activity === "needs_you")
+    ? await describePendingApprovals(api)
+    : [];
+  return buildTrees({ sessions, children, doing: new Map([...roots, ...pending]) }, rootId);
 }
 
 /** Pending approval of each session. */
-async function askedBy(api: Api): Promise<[id: string, words: string][]> {
+async function describePendingApprovals(api: Api): Promise<[id: string, words: string][]> {
   const { items } = await api.approvals.list({ query: { state: "pending" } });
   return items.map(({ sessionId, kind, tool, target }) => {
     const use = target ? `asks to use ${tool}: ${target}` : `asks to use ${tool}`;

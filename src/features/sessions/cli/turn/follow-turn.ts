@@ -30,7 +30,7 @@ export async function followTurn(
   view: TurnView,
 ): Promise<Prompt> {
   const stop = new AbortController();
-  const patience = setTimeout(() => void sayWhyItWaits(api, turn, view), PATIENCE_MS);
+  const patience = setTimeout(() => void explainWait(api, turn, view), PATIENCE_MS);
   try {
     for await (const item of followSession(api, {
       sessionId: turn.sessionId,
@@ -73,7 +73,7 @@ function hasEnded(turn: Turn, view: TurnView, event: SessionEvent): boolean {
   return false;
 }
 
-async function sayWhyItWaits(api: Api, turn: Turn, view: TurnView): Promise<void> {
+async function explainWait(api: Api, turn: Turn, view: TurnView): Promise<void> {
   if (turn.isRunning) return;
   const answer = await api.prompts.get({ id: turn.promptId }).catch(() => undefined);
   const waitingFor = answer?.prompt.waitingFor;

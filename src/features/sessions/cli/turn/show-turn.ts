@@ -8,7 +8,7 @@ import { interruptTurn } from "./interrupt-turn.ts";
 import { createJsonLines } from "./json-lines.ts";
 import { TurnPrinter } from "./turn-printer.ts";
 
-interface Sent {
+interface SentPrompt {
   prompt: Prompt;
   /** State before the prompt was sent: events after its `lastSeq` are shown. */
   session: Pick<Session, "id" | "lastSeq">;
@@ -16,7 +16,7 @@ interface Sent {
 
 export async function showTurn(
   invocation: Invocation,
-  send: (api: Api) => Promise<Sent>,
+  send: (api: Api) => Promise<SentPrompt>,
 ): Promise<Ending> {
   const { host, json } = invocation;
   const api = invocation.api();

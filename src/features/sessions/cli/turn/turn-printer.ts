@@ -64,7 +64,7 @@ export class TurnPrinter implements TurnView {
         this.#notice(event);
         break;
       case "gate_opened":
-        this.#asked(event);
+        this.#showGate(event);
         break;
       case "gate_closed":
         this.note(event.data?.allowed === true ? "It was allowed." : "It was not allowed.");
@@ -80,7 +80,7 @@ export class TurnPrinter implements TurnView {
     }
   }
 
-  #asked({ data }: SessionEvent): void {
+  #showGate({ data }: SessionEvent): void {
     const id = String(data?.gateId);
     const ways: Record<string, string> = {
       question: `answer ${id} "…"`,
@@ -97,11 +97,11 @@ export class TurnPrinter implements TurnView {
     if (from === null) this.note(text || (event.reason ?? ""));
     else {
       this.note(`${from} says:`);
-      this.#say(text);
+      this.#printReply(text);
     }
   }
 
-  #say(text: string): void {
+  #printReply(text: string): void {
     this.#close();
     this.#host.stdout.write(safeText(text.endsWith("\n") ? text : `${text}\n`));
   }
@@ -147,7 +147,7 @@ export class TurnPrinter implements TurnView {
     const failed = event.error ?? (event.exitCode ? `exit code ${event.exitCode}` : null);
     if (failed === null) {
       const result = this.#results.get(callIdOf(event));
-      if (result !== undefined) this.#say(result);
+      if (result !== undefined) this.#printReply(result);
       return;
     }
     this.#line(

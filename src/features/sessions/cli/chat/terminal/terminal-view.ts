@@ -22,7 +22,7 @@ const DEFAULT_ROWS = 24;
 const FOOTER_ROWS = 8;
 const MIN_PAGE_ROWS = 3;
 /** Outcomes about which nothing is printed. */
-const UNTOLD: ReadonlySet<string> = new Set(["withdrawn", "merged", "completed"]);
+const SILENT_OUTCOMES: ReadonlySet<string> = new Set(["withdrawn", "merged", "completed"]);
 const PASTE_ON = ownSequence("[?2004h");
 const PASTE_OFF = ownSequence("[?2004l");
 
@@ -34,8 +34,8 @@ export class TerminalView implements ChatView {
   #chat: Chat | undefined;
   #line: Line = EMPTY_LINE;
   /** The pending approval, and the prompt whose typing it interrupted. */
-  #asked: string | undefined;
-  #begun: Line | undefined;
+  #shownApproval: string | undefined;
+  #interruptedLine: Line | undefined;
   #wasInterrupted = false;
 
   constructor(host: CliHost) {
@@ -97,7 +97,7 @@ export class TerminalView implements ChatView {
   end(prompt: Prompt): void {
     // A withdrawn or merged prompt was never shown. A completed turn has ended its own line, and the next one
     // may be writing by now.
-    if (!UNTOLD.has(prompt.outcome ?? "")) this.#printer.end(prompt);
+    if (!SILENT_OUTCOMES.has(prompt.outcome ?? "")) this.#printer.end(prompt);
   }
 
   note(text: string): void {
@@ -113,17 +113,17 @@ export class TerminalView implements ChatView {
   }
 
   changed(): void {
-    this.#turnToAsk();
+    this.#focusPending();
     this.#screen.refresh();
   }
 
   /** Typed text belongs to the approval that was shown while typing, never to another one. */
-  #turnToAsk(): void {
+  #focusPending(): void {
     const front = this.#chat?.asks.front?.id;
-    if (front === this.#asked) return;
-    if (this.#asked === undefined) this.#begun = this.#line;
-    this.#asked = front;
-    this.#line = front === undefined ? (this.#begun ?? EMPTY_LINE) : EMPTY_LINE;
+    if (front === this.#shownApproval) return;
+    if (this.#shownApproval === undefined) this.#interruptedLine = this.#line;
+    this.#shownApproval = front;
+    this.#line = front === undefined ? (this.#interruptedLine ?? EMPTY_LINE) : EMPTY_LINE;
   }
 
   #footer(columns: number) {
@@ -185,7 +185,7 @@ export class TerminalView implements ChatView {
     this.#line = EMPTY_LINE;
     this.#screen.refresh();
     if (text.trim() === "" && !chat.asks.hasMore) return;
-    const isAnswer = this.#asked !== undefined && !text.startsWith("/");
+    const isAnswer = this.#shownApproval !== undefined && !text.startsWith("/");
     void (isAnswer ? chat.answer(text) : chat.say(text));
   }
 
