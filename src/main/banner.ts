@@ -6,14 +6,14 @@ export interface Readiness {
   keyFile: string;
   /** A fresh sign-in link; null where the output may be kept or read by others. */
   link: string | null;
-  /** How commands of agents run on this machine. */
+  /** Sandbox of agents' commands on this machine. */
   sandbox: SandboxState;
 }
 
 export type SandboxState =
   | { kind: "works" }
   | { kind: "setting" }
-  /** By a person's consent, for as long as there is none. */
+  /** A person allowed commands without a sandbox, for as long as there is none. */
   | { kind: "consent"; fix: SandboxFix | null }
   | { kind: "missing"; why: string; fix: SandboxFix | null }
   /** No runner is started here. */

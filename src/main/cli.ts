@@ -1,4 +1,4 @@
-/** Hands the command line what it needs of the program. */
+/** Passes the program's dependencies to the command line. */
 
 import type { Environment } from "#base/config.ts";
 import { silentLog } from "#base/log.ts";

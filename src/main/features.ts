@@ -1,4 +1,4 @@
-/** The list of features, in order, in sight. Sign-in is wired by the server, because everything needs it. */
+/** The list of features, in order. The server wires sign-in itself, because everything needs it. */
 import type { Config } from "#base/config.ts";
 import type { Log } from "#base/log.ts";
 import type { EncryptedColumn } from "#base/secrets/secret-key.ts";
@@ -25,7 +25,7 @@ import { tasks } from "#features/tasks/index.ts";
 import { usage } from "#features/usage/index.ts";
 import { environmentProviders, priceRequest } from "./server/gateway-models.ts";
 
-/** Everything that features store encrypted with the server's key. */
+/** Columns that features store encrypted with the server's key. */
 export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
   providerKeyColumn,
   secretColumn,
@@ -88,26 +88,26 @@ export function createFeatures({
     repos.feature,
     briefing,
   ];
-  // Last: it watches over what the others let be found.
+  // Last, because storage and search read the other features' declarations.
   const all = [...list, createStorage(list), createSearch(list)];
   return { gateway, audit, turnMetrics, list: all };
 }
 
 export interface FeatureSettings {
-  /** What is stored encrypted is encrypted with it. */
+  /** Key for everything stored encrypted. */
   secretKey: string;
-  /** Where the end of the audit trail is kept outside the database. */
+  /** File that keeps the end of the audit trail outside the database. */
   auditHeadFile?: string | undefined;
   githubApiUrl?: string | undefined;
-  /** Where programs are found. */
+  /** Search path for programs. */
   searchPath: string;
-  /** Where people reach the server, if that is known. */
+  /** Address at which people reach the server, if it is known. */
   publicUrl?: string | undefined;
   log: Log;
-  /** The providers' own variables, of the server's environment. */
+  /** Variables for providers in the server's environment. */
   providers: Config["providers"];
   turnLimits: Config["turnLimits"];
   orchestration: Config["orchestration"];
-  /** The limits of parents and children, where they are not the usual ones. */
+  /** Limits of parents and children that differ from the defaults. */
   delegation?: Partial<DelegationLimits>;
 }

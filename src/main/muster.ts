@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 /**
- * The entry. What was compiled is kept beside the built program, so later starts are quicker; then
- * the program itself is loaded.
+ * The entry. It keeps compiled code beside the built program, for faster starts, and then loads the program
+ * itself.
  */
 import { enableCompileCache } from "node:module";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = import.meta.dirname;
-/** Built, this file lies in dist/; as source, in src/main/. */
+/** The built file is in dist/, the source in src/main/. */
 const isBuilt = basename(here) !== "main";
 if (isBuilt) enableCompileCache(join(here, "compiled"));
 

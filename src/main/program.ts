@@ -1,4 +1,4 @@
-/** The program: `muster <command>`. What a command does not need is not loaded. */
+/** The program: `muster <command>`. Each command loads only what it needs. */
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type Environment, loadConfig } from "#base/config.ts";
@@ -13,20 +13,20 @@ const DRAIN_MS = 20_000;
 const SIGNAL_TWICE_MS = 1_000;
 const EXIT_INTERRUPTED = 130;
 
-/** Where this program lies: its entry, for starting itself again, and its pages. */
+/** Paths of the program: its entry, for starting itself again, and its pages. */
 export interface Place {
   program: string;
   filesFolder: string;
 }
 
-interface Life {
+interface RunningProgram {
   stop(): Promise<void>;
   kill?(): void;
 }
 
 /**
- * The plain starts are taken here, so that nothing but what they need is loaded. Everything else,
- * and every start with options, goes through the command line.
+ * Handles starts without options here, so that only their own modules are loaded. Everything else, and every
+ * start with options, goes through the command line.
  */
 async function main(args: string[], place: Place): Promise<void> {
   const [command = "--help", ...rest] = args;
@@ -46,12 +46,12 @@ async function startServing(
   const log = createLog({ level: config.logLevel });
   if (command === "up") {
     const { up } = await import("./up.ts");
-    return live(await up(config, log, program, filesFolder), log);
+    return stopOnSignals(await up(config, log, program, filesFolder), log);
   }
   const { startServer } = await import("./server/server.ts");
   const server = await startServer(config, log, filesFolder);
   process.stdout.write(`Muster is ready at ${server.http.url}\n`);
-  live(server, log);
+  stopOnSignals(server, log);
 }
 
 async function runRunner(start: RunnerStart): Promise<void> {
@@ -83,7 +83,7 @@ async function runRunner(start: RunnerStart): Promise<void> {
     gateway: { serverUrl, token },
   };
   const running = await startRunner(settings, remoteTransport(serverUrl, token), log);
-  live({ stop: () => running.drain() }, log);
+  stopOnSignals({ stop: () => running.drain() }, log);
   await running.runner.ended();
 }
 
@@ -117,12 +117,12 @@ function endWithParent(): void {
 }
 
 /** Ends in order at the first signal, at once at the second. */
-function live(running: Life, log: Log): void {
-  let askedAt: number | undefined;
+function stopOnSignals(running: RunningProgram, log: Log): void {
+  let stopRequestedAt: number | undefined;
   const onSignal = () => {
     const now = Date.now();
-    if (askedAt === undefined) {
-      askedAt = now;
+    if (stopRequestedAt === undefined) {
+      stopRequestedAt = now;
       running.stop().then(
         () => process.exit(0),
         (error: unknown) => {
@@ -133,7 +133,7 @@ function live(running: Life, log: Log): void {
       return;
     }
     // A terminal and a parent may both pass on the same signal.
-    if (now - askedAt < SIGNAL_TWICE_MS) return;
+    if (now - stopRequestedAt < SIGNAL_TWICE_MS) return;
     running.kill?.();
     process.exit(EXIT_INTERRUPTED);
   };
@@ -141,13 +141,13 @@ function live(running: Life, log: Log): void {
   process.on("SIGTERM", onSignal);
 }
 
-/** Runs a command; what it throws ends the process with a sentence and a code. */
+/** Runs a command; an error ends the process with a sentence and a code. */
 export function start(args: string[], place: Place): void {
   main(args, place).catch((error: unknown) => {
     const isRefusal = error instanceof Refusal;
     const text = error instanceof Error && !isRefusal ? error.stack : undefined;
-    const said = text ?? (error instanceof Error ? error.message : String(error));
-    process.stderr.write(`${terminalText(said)}\n`);
+    const message = text ?? (error instanceof Error ? error.message : String(error));
+    process.stderr.write(`${terminalText(message)}\n`);
     process.exit(exitCodeOf(error));
   });
 }

@@ -43,13 +43,13 @@ export async function up(
   };
 }
 
-/** Only for a terminal: a log, a journal or a build's output may be read by others. */
+/** Makes a sign-in link. Only for a terminal: others may read a log, a journal or a build's output. */
 async function makeLink({ auth, owner, http }: RunningServer): Promise<string> {
   const { token } = await auth.createLink(owner.userId, ["*"]);
   return `${http.url}/sign-in#token=${token}`;
 }
 
-/** The runner finds out the same, but perhaps not before the banner is printed. */
+/** Reads the state of the sandbox. The runner also finds it, but perhaps after the banner is printed. */
 async function sandboxState(config: Config, { kernel, auth, owner }: RunningServer) {
   if (config.runner === "none") return { kind: "elsewhere" } as const;
   if (config.sandbox === "local") return { kind: "setting" } as const;
@@ -89,7 +89,7 @@ async function startLocalRunner(
       "--drain-ms",
       String(DRAIN_MS),
     ];
-    // It speaks to an address of this very machine, whichever name that has.
+    // The runner uses an address of this very machine, whatever its name.
     return superviseRunner(args, { ...process.env, MUSTER_INSECURE_HTTP: "1" }, log);
   }
   const { startRunner } = await import("./runner/runner.ts");
@@ -110,7 +110,7 @@ async function startLocalRunner(
       endsWithServer: true,
       native: config,
       gateway: {
-        // Not by its public address, which this machine may not be able to reach.
+        // The public address may be unreachable from this machine.
         serverUrl: localAddress(config.host, server.http.port),
         token: readSecret(tokenFile),
       },
@@ -121,7 +121,7 @@ async function startLocalRunner(
   return { stop: () => running.drain(), kill: () => {} };
 }
 
-/** Where this machine reaches its own server: the address it listens on, or loopback for all of them. */
+/** Address of the server on its own machine: the address it listens on, or loopback for all of them. */
 function localAddress(host: string, port: number): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;

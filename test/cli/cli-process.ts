@@ -1,4 +1,4 @@
-/** The command line as a process of its own, for tests that send it signals. */
+/** The command line as a separate process, for tests that send it signals. */
 
 import { kernelMigrations } from "#engine/migrations.ts";
 import { commands } from "#main/commands.ts";

@@ -1,4 +1,4 @@
-/** A host for tests: what a command wrote, how it ended, and a keyboard to interrupt it with. */
+/** A host for tests: records a command's output and exit, and has a keyboard to interrupt it with. */
 
 import { PassThrough } from "node:stream";
 import { CommanderError } from "commander";
@@ -12,17 +12,17 @@ import type { TinyTerminal } from "./tiny-terminal.ts";
 
 export interface FakeHostOptions {
   env?: Record<string, string>;
-  /** What is piped in; undefined is a terminal on which nothing is typed. */
+  /** Piped input; undefined is a terminal on which nothing is typed. */
   input?: string;
-  /** What a person types on a terminal. */
+  /** Text that a person types on a terminal. */
   typed?: string;
   isTTY?: boolean;
-  /** A terminal in front of which a person sits; see `press`. */
+  /** A terminal with a person; see `press`. */
   terminal?: TinyTerminal;
-  /** Those of the kernel alone unless others are given. */
+  /** Migrations; by default those of the kernel alone. */
   migrations?: readonly Migration[];
   encryptedColumns?: readonly EncryptedColumn[];
-  /** What a program writes, as it comes. */
+  /** Lines of a program, as they come. */
   lines?: AsyncIterable<string>;
 }
 
@@ -32,7 +32,7 @@ export interface FakeHost extends CliHost {
   readonly codes: number[];
   readonly started: { program: string; options: StartRunnerOptions }[];
   interrupt(): void;
-  /** Keys on the terminal. */
+  /** Presses keys on the terminal. */
   press(keys: string): void;
   resize(columns: number, rows: number): void;
 }

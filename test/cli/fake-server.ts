@@ -1,4 +1,7 @@
-/** A server that speaks the wire format: just enough sessions, prompts and event streams to talk to. */
+/**
+ * A server that speaks the wire format, with just enough sessions, prompts and event streams for the
+ * commands.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Delta, SessionEvent } from "#protocol/events.ts";
@@ -20,7 +23,7 @@ type Answer = (seen: Seen, response: ServerResponse) => void;
 export class FakeServer {
   readonly seen: Seen[] = [];
   readonly prompts = new Map<string, Prompt>();
-  /** Called once for each new prompt, after it was answered. */
+  /** Called once for each new prompt, after its response. */
   onPrompt: (prompt: Prompt) => void = () => {};
   onStop: () => void = () => {};
   readonly #server: Server;
@@ -54,7 +57,7 @@ export class FakeServer {
     };
   }
 
-  /** Answers a request in its own way, for as long as it is set. */
+  /** Overrides the response to a request, for as long as it is set. */
   answer(method: string, path: string, answer: Answer): void {
     this.#answers.set(`${method} ${path}`, answer);
   }
@@ -117,7 +120,7 @@ export class FakeServer {
     });
   }
 
-  /** `data`: what the event says beside the prompt's end. */
+  /** `data`: further fields of the event. */
   settle(
     prompt: Prompt,
     outcome: Prompt["outcome"],

@@ -1,4 +1,4 @@
-/** A real data folder with a real database, at work: one run in every state. */
+/** A real data folder with a real database in use: one run in every state. */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ export interface SampleFolder {
   home: string;
   path: string;
   env: Record<string, string>;
-  /** Opens it as a server does: with its lock. */
+  /** Opens the database as a server does: with its lock. */
   open(): Promise<Store>;
   sql(statement: string): unknown[];
 }
@@ -80,7 +80,7 @@ function fill(path: string): void {
   db.close();
 }
 
-/** Fills every column that must have a value. */
+/** Fills every required column. */
 function insert(db: Database.Database, table: string, given: Record<string, unknown>): void {
   const columns = db.pragma(`table_info(${table})`) as {
     name: string;

@@ -1,4 +1,4 @@
-/** A terminal that understands what the screen writes, and tells what a person would see on it. */
+/** A terminal that interprets the screen's output, and shows what a person would see. */
 import { graphemesOf, widthOf } from "#surfaces/cli/kit/text/text-width.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal is all about these.
@@ -7,7 +7,7 @@ const PIECE = /\u001b\[(\??[\d;]*)([A-Za-z])|\r|\n|[^\u001b\r\n]+|\u001b/g;
 export class TinyTerminal {
   columns: number;
   rows: number;
-  /** All rows ever written, the scrolled ones first; each is the letters of its columns. */
+  /** All rows ever written, the scrolled ones first; each is the characters of its columns. */
   readonly #cells: string[][] = [[]];
   #row = 0;
   #column = 0;
@@ -22,7 +22,7 @@ export class TinyTerminal {
       if (letter !== undefined) this.#command(letter, given ?? "");
       else if (piece === "\r") this.#column = 0;
       else if (piece === "\n") {
-        // As the driver of a terminal writes it.
+        // A terminal's driver writes it so.
         this.#column = 0;
         this.#down();
       } else if (piece === "\u001b") throw new Error("an escape sequence that nobody knows");
@@ -30,7 +30,7 @@ export class TinyTerminal {
     }
   }
 
-  /** What is to be seen, with all that has scrolled away; no spaces at the ends. */
+  /** Visible and scrolled rows, without spaces at the ends. */
   get lines(): string[] {
     return this.#cells.map((cells) => cells.join("").trimEnd());
   }
@@ -45,7 +45,7 @@ export class TinyTerminal {
 
   #command(letter: string, given: string): void {
     const count = Number(given || "1");
-    // Nothing above the topmost visible row can be reached.
+    // Rows above the topmost visible one cannot be reached.
     const top = Math.max(0, this.#cells.length - this.rows);
     if (letter === "A") this.#row = Math.max(top, this.#row - count);
     else if (letter === "C") this.#column = Math.min(this.columns - 1, this.#column + count);

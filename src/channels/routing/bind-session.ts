@@ -1,4 +1,4 @@
-/** A new session can be spoken to from the web, and from the conversation that it was made for. */
+/** Binds a new session to the web, and to the conversation that it was created for. */
 import { Refusal } from "#base/refusal.ts";
 import type { Listener, SessionRow, Work } from "#engine/index.ts";
 import { saveBinding } from "./queries.ts";

@@ -4,7 +4,7 @@ import { cleanText } from "#base/text/clean-text.ts";
 import { apiRoute } from "#protocol/api-route.ts";
 import { MAX_PROMPT_CHARS, promptSchema, QUEUE_MODES } from "#protocol/sessions.ts";
 
-/** Where people speak from. What the platform itself sends comes from other places, which nobody can name here. */
+/** Channels of people. The platform's own prompts come from other channels, which nobody can name here. */
 export const CHANNEL_TYPES = ["web", "api", "slack", "github", "telegram", "linear"] as const;
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
 
@@ -21,9 +21,9 @@ const word = (max: number) =>
 const routedPromptSchema = z.strictObject({
   content: z.string().min(1).max(MAX_PROMPT_CHARS),
   channelType: z.enum(CHANNEL_TYPES).optional(),
-  /** The place in the channel: a session, `team:channel:thread`, `owner/name:pr:42`. */
+  /** Conversation in the channel: a session, `team:channel:thread`, `owner/name:pr:42`. */
   channelId: word(400).optional(),
-  /** The same as one word, when it is known. */
+  /** Scope key of the same conversation, when it is known. */
   scopeKey: word(500).optional(),
   metadata: z
     .record(z.string(), z.unknown())

@@ -1,4 +1,4 @@
-/** Routing: which session hears what is said in which place, and who hears what has no place. */
+/** Routing: finds the session for a prompt from a conversation, or the sender's orchestrator. */
 import type { Feature } from "#engine/index.ts";
 import { bindNewSession } from "./bind-session.ts";
 import { listBindings } from "./queries.ts";

@@ -1,4 +1,4 @@
-/** The only SQL on channel bindings. */
+/** SQL on channel bindings. No other file has any. */
 import { builder, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { BindingRow, RoutingTables } from "./schema.ts";
 
@@ -24,13 +24,13 @@ const upsert = prepare<BindingRow, unknown>((db, p) =>
         .doUpdateSet({ session_id: p("session_id"), queue_mode: p("queue_mode") }),
     ),
 );
-/** The newest session of a conversation is the one that it goes on in. */
+/** Binds a conversation to its newest session, in which it continues. */
 export function saveBinding(tx: Tx, row: BindingRow): Promise<number> {
   return tx.run(upsert, row);
 }
 
 type SessionBinding = Pick<BindingRow, "session_id" | "channel_type" | "channel_id">;
-/** Conversations that lead to these sessions, the oldest of each first. */
+/** Conversations that are bound to these sessions, the oldest of each first. */
 export function listBindings(
   reader: Reader,
   sessionIds: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * A prompt that names no session finds one: the session that its conversation is bound to, if its
- * sender may prompt that one, else the sender's own orchestrator. Finding it, starting it and
- * admitting the prompt are one command, so an accepted prompt always has a place.
+ * Routes a prompt that names no session: to the session that its conversation is bound to, if its sender may
+ * prompt that one, otherwise to the sender's own orchestrator. Finding the session, starting it and admitting
+ * the prompt are one command, so an accepted prompt always has a session.
  */
 import {
   command,
@@ -64,7 +64,7 @@ async function destination(
   const bound = scopeKey === null ? undefined : await boundSession(work, sender, scopeKey);
   if (bound) return bound;
   const { session } = await ensureRunning(work, sender);
-  // Each place where people talk to it is a conversation of its own, and they go on side by side.
+  // Each conversation with the orchestrator has its own thread, and threads run side by side.
   const thread = (scopeKey === null ? null : threadOf(scopeKey)) ?? MAIN_THREAD;
   return { session, queueMode: undefined, thread };
 }
@@ -75,12 +75,12 @@ async function boundSession(
   scopeKey: string,
 ): Promise<Destination | undefined> {
   const binding = await findBinding(work.tx, sender.orgId, scopeKey);
-  // Looked at before it is locked: what is done instead may need the org's lock, which comes first.
+  // Read before it is locked: the alternative may need the organisation's lock, which comes first.
   const row = binding && (await findSession(work.tx, binding.session_id));
   if (!row || !may(sender, "session.prompt", sessionThing(row))) return undefined;
   const isOver = row.lifecycle === "archived" || row.lifecycle === "terminated";
-  // Who names a session by its own place means that one, and is told that it has ended; a
-  // conversation elsewhere goes on with the orchestrator.
+  // A sender who names an ended session by its own key gets a refusal; a conversation elsewhere continues
+  // with the orchestrator.
   if (isOver && scopeKey !== webScopeKey(sender.userId, row.id)) return undefined;
   const session = await work.family(row.id);
   const queueMode = binding.queue_mode ?? undefined;
@@ -88,8 +88,8 @@ async function boundSession(
 }
 
 /**
- * As the sender says, for people to read. Replies go to a reference that only a channel itself can
- * give, never to what is said here.
+ * Origin as the sender states it, for people to read. Replies go to a reference that only a channel itself
+ * can give, never to an address in the request.
  */
 function originOf(sender: UserPrincipal, request: RoutedPrompt, scopeKey: string | null): Origin {
   const { channelType = sender.channel, channelId = null, metadata } = request;

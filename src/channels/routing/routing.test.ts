@@ -1,4 +1,4 @@
-/** What is said without naming a session, on the real kernel, on both databases. */
+/** Routing of prompts that name no session, on the real kernel, on both databases. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -111,13 +111,13 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           .then(({ channelBindings }) => channelBindings.map((one) => one.channelType).toSorted());
       expect(await shown(first)).toEqual(["slack", "web"]);
       const second = await world.createSession({ scopeKey }, owner);
-      // The conversation has moved on, and both sessions say so.
+      // The conversation has moved, and both sessions show it.
       expect(await shown(first)).toEqual(["web"]);
       expect(await shown(second)).toEqual(["slack", "web"]);
       expect(await target(owner, place)).toBe(second);
       await world.kernel.sessions.archive(owner, second, true);
       expect(await target(owner, place)).toBe("orchestrator:usr_1");
-      // Who names the session itself is told that it is over.
+      // A sender who names the session itself learns that it has ended.
       await expect(say(owner, { channelId: second })).rejects.toMatchObject({
         code: "session_not_active",
       });
@@ -135,7 +135,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await threads(issue)).toBe("github:acme/api:issue:7");
       const long = await threads({ ...slack, channelId: "x".repeat(400) });
       expect(long).toMatch(/^slack:[\w-]{43}$/);
-      // A session that is bound to a place has one conversation.
+      // A session that is bound to a conversation has one thread.
       await world.createSession({ scopeKey: "user:usr_1:slack:T9:C9:2.2" }, owner);
       expect(await threads({ ...slack, channelId: "T9:C9:2.2" })).toBe("main");
     });
@@ -156,7 +156,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect(session.id).toBe(own);
         expect(prompt.origin.scopeKey ?? "").not.toContain("user:usr_1:");
       }
-      // Nor is a session made for their place, or for one that is no person's.
+      // No session is created for another person's key, or for a key without a person.
       for (const scopeKey of ["user:usr_1:api:job", "user:usr_22:api:job", "job"])
         await expect(world.createSession({ scopeKey }, member)).rejects.toMatchObject({
           kind: "forbidden",

@@ -1,4 +1,4 @@
-/** Which conversation in a channel belongs to which session. */
+/** Bindings of conversations in channels to sessions. */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 import type { QueueMode } from "#protocol/sessions.ts";
@@ -11,7 +11,7 @@ export interface BindingRow {
   channel_id: string;
   scope_key: string;
   user_id: string;
-  /** Null: as the session is set. */
+  /** Null: the session's own mode. */
   queue_mode: QueueMode | null;
   created_at: number;
 }

@@ -20,7 +20,7 @@ describe("a scope key", () => {
     [{ scopeKey: "user:uu:slack:T1" }, null],
     [{ scopeKey: "org:o:system:r1:x" }, null],
     [{ scopeKey: "anything" }, null],
-    // Whatever is put into a channel's id stays within the sender's own keys.
+    // Any id of a channel stays within the sender's own keys.
     [{ channelType: "slack", channelId: "x:user:v:manual:s" }, "user:u:slack:x:user:v:manual:s"],
   ])("of %o is %s", (place, key) => {
     expect(scopeKeyOf("u", place)).toBe(key);

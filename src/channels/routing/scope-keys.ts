@@ -1,6 +1,6 @@
 /**
- * Scope keys: one word for one conversation of one person, in whatever channel it is held. Who speaks
- * is always part of it, so that nobody's key can lead to somebody else's session. Pure.
+ * Scope keys: one string per conversation of a person, in any channel. The person is always part of the
+ * key, so that no key can lead to another person's session. Pure.
  *
  *     user:{userId}:manual:{sessionId}                   the web page
  *     user:{userId}:slack:{team}:{channel}:{thread}
@@ -24,7 +24,7 @@ export function isScopeOf(userId: string, scopeKey: string): boolean {
   return scopeKey.startsWith(`user:${userId}:`);
 }
 
-/** Null: nowhere in particular, or in a place of somebody else. */
+/** Returns null for no particular conversation, and for another person's key. */
 export function scopeKeyOf(userId: string, place: Place): string | null {
   const { channelType, channelId, scopeKey } = place;
   if (scopeKey !== undefined) return isScopeOf(userId, scopeKey) ? scopeKey : null;
@@ -32,28 +32,28 @@ export function scopeKeyOf(userId: string, place: Place): string | null {
   return channelId === undefined ? null : `user:${userId}:${channelType}:${channelId}`;
 }
 
-/** A session's web binding is shown with its whole key; either may be given. */
+/** A session's web binding is shown with its whole key; either form may be given. */
 function webKey(userId: string, channelId: string | undefined): string | null {
   if (channelId === undefined) return null;
   if (channelId.startsWith("user:")) return isScopeOf(userId, channelId) ? channelId : null;
   return webScopeKey(userId, channelId);
 }
 
-/** The third part says which channel it is of. */
+/** Returns the channel, which is the third part. */
 export function channelTypeOf(scopeKey: string): string {
   const channel = scopeKey.split(":")[2] ?? "";
   return channel === "manual" || channel === "" ? "web" : channel;
 }
 
-/** Where people speak to their orchestrator itself, and not from some place. */
-const AT_HOME: ReadonlySet<string> = new Set(["web", "api", "cli"]);
+/** Channels in which people address their orchestrator directly, not from a conversation elsewhere. */
+const DIRECT_CHANNELS: ReadonlySet<string> = new Set(["web", "api", "cli"]);
 const MAX_THREAD_CHARS = 200;
 
-/** The thread of an orchestrator that a conversation has; null: the one that every session has. */
+/** Returns the orchestrator's thread for a conversation; null: the main thread. */
 export function threadOf(scopeKey: string): string | null {
   const channel = channelTypeOf(scopeKey);
-  if (AT_HOME.has(channel)) return null;
-  // Without the person: it is theirs anyway.
+  if (DIRECT_CHANNELS.has(channel)) return null;
+  // Leaves out the person: the orchestrator belongs to them anyway.
   const place = scopeKey.split(":").slice(2).join(":");
   if (place.length <= MAX_THREAD_CHARS) return place;
   return `${channel}:${createHash("sha256").update(place).digest("base64url")}`;

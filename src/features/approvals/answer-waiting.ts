@@ -1,7 +1,7 @@
 /**
- * A decision for the session or for always also answers identical calls that wait already. Those of
- * the session and its children are answered in the deciding command. Those of the person's other
- * sessions are each answered in a command of their own, by a timer: their locks have another order.
+ * A decision for the session or for always also resolves identical pending calls. Those of the session and
+ * its children are resolved in the deciding command. Those of the person's other sessions are each resolved
+ * in a command of their own, by a timer: their locks have another order.
  */
 import {
   decideGate,
@@ -17,10 +17,10 @@ import { callKey, judgeWaiting } from "#features/policy/index.ts";
 import { isGuestTurn } from "#protocol/notices/guests.ts";
 
 export const ANSWER_WAITING = "answer_waiting";
-/** More than a person can have waiting: sessions are bounded, and so are the calls of each. */
+/** More calls than a person can have pending: sessions are bounded, and so are the calls of each. */
 const MAX_OTHERS = 500;
 
-interface Standing {
+interface StandingDecision {
   /** Decided just now, under the lock of its session. */
   gate: GateRow;
   target: string;
@@ -30,7 +30,7 @@ interface Standing {
 export async function answerWaiting(
   work: Work,
   userId: string,
-  { gate, target, decision }: Standing,
+  { gate, target, decision }: StandingDecision,
 ): Promise<void> {
   const { tool, session_id: sessionId, org_id: orgId } = gate;
   const near = await listPendingInTree(work.tx, { sessionId, tool, target });
@@ -45,7 +45,7 @@ export async function answerWaiting(
       await setTimer(work, ANSWER_WAITING, `${other.id}/${gate.id}`, orgId, work.now);
 }
 
-/** Answers one call of another session, if the decision and its rule still stand. */
+/** Resolves one pending call of another session, if the decision and its rule still stand. */
 export const waitingTimerDue: TimerHandler = async (work, { subject }) => {
   const [waitingId = "", decidedId = ""] = subject.split("/");
   const decided = await findGate(work.tx, decidedId);
@@ -60,7 +60,7 @@ export const waitingTimerDue: TimerHandler = async (work, { subject }) => {
   await answerIfCovered(work, decided, waitingId, decision, userId);
 };
 
-/** The session of the waiting call must be locked. */
+/** Resolves a pending call if a rule covers it. The caller has locked its session. */
 async function answerIfCovered(
   work: Work,
   decided: GateRow,
@@ -79,7 +79,7 @@ async function answerIfCovered(
   await decideGate(work, waiting.id, answer, userId);
 }
 
-/** A call that somebody else's words led to is decided about by itself. */
+/** False for a call in a turn that another person's message started: such a call is decided by itself. */
 async function isAnswerable({ tx, now }: Work, gate: GateRow): Promise<boolean> {
   const { state, kind, expires_at, thread, prompt_id } = gate;
   if (state !== "pending" || kind !== "approval" || expires_at <= now) return false;

@@ -42,7 +42,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     const get = async (id: string, who = owner) =>
       (await world.call<{ approval: Approval }>(who, "GET", `/api/approvals/${id}`)).approval;
 
-    /** A turn that asks for something and is parked. */
+    /** Runs a turn that asks for something and is parked. */
     async function park(
       tool: string,
       input: unknown,
@@ -59,7 +59,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     }
     const push = { command: "git push origin main" };
 
-    /** Ends a turn that goes on after a decision. */
+    /** Ends a turn that continues after a decision. */
     async function goOn() {
       const turn = await world.nextTurn();
       await turn.journal([ended("c1", "bash")], { settle: { outcome: "completed" } });
@@ -182,7 +182,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await decide(approval.id, { decision: "allow" });
         await goOn();
         const again = await park("bash", input, sessionId, cwd);
-        // A no may stand: it holds everywhere.
+        // A denial may stand: it holds everywhere.
         await decide(again.approval.id, { decision: "deny", scope: "session" });
         await goOn();
         const turn = await world.startTurn(sessionId);

@@ -18,25 +18,28 @@ const approvalSchema = z
     callId: z.string(),
     tool: z.string(),
     target: z.string().nullable(),
-    /** Exactly what is decided: `{tool, input, reason, cwd, sandboxed}`; `cwd` is null at the top of the workspace. */
+    /**
+     * The call that is decided: `{tool, input, reason, cwd, sandboxed}`; `cwd` is null at the top of the
+     * workspace.
+     */
     shown: z.unknown(),
     askedAt: isoTime,
     expiresAt: isoTime,
     decidedAt: isoTime.nullable(),
     state: z.enum(APPROVAL_STATES),
-    /** `revise`: of a plan that was sent back. */
+    /** `revise`: a plan was sent back. */
     decision: z.enum(DECISIONS).nullable(),
     scope: z.enum(APPROVAL_SCOPES).nullable(),
     reason: z.string().nullable(),
-    /** To a question, one for each. */
+    /** Answers to a question, one for each part. */
     answers: z.array(z.string()).nullable(),
     /** A person's id, `session:` and the id of the parent that decided, or `system`. */
     decidedBy: z.string().nullable(),
     /** Id of the approval whose decision, for its session or always, also answered this one. */
     coveredBy: z.string().nullable(),
-    /** A yes for the session would hold for this very call of its children too. */
+    /** True if allowing it for the session would also allow this call in the session's children. */
     coversChildren: z.boolean(),
-    /** The rule that "always" would make; null when it can be allowed only once. */
+    /** Rule that "always" would create; null when the call can be allowed only once. */
     rulePreview: z
       .object({
         level: z.literal("user"),
@@ -55,7 +58,7 @@ const decisionSchema = z
     decision: z.enum(DECISIONS).optional(),
     scope: z.enum(APPROVAL_SCOPES).optional(),
     reason: z.string().max(MAX_ANSWER_CHARS).optional(),
-    /** To a question: one for each, in order. With `multiple`, one choice a line. */
+    /** Answers to a question: one for each part, in order. With `multiple`, one choice per line. */
     answers: z.array(z.string().max(MAX_ANSWER_CHARS)).max(10).optional(),
   })
   .refine(

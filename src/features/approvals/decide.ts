@@ -1,6 +1,6 @@
 /**
- * A person decides. Only a person: an agent that could answer for itself would need no asking. What
- * is decided is the gate's own copy of the call, never something the request says about it.
+ * Resolves an approval. Only a person may: an agent that could answer for itself would need no approval. The
+ * decision is about the gate's own copy of the call, never about anything in the request.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
@@ -31,7 +31,7 @@ import type { AskedQuestion } from "#protocol/tools.ts";
 import { answerWaiting } from "./answer-waiting.ts";
 import type { DecisionRequest } from "./contract.ts";
 
-/** A rule that was made since the call was judged wins over a yes: the gate closes with a no. */
+/** Decides a gate. A rule made since the call was judged overrides an allow: the gate closes as denied. */
 export async function decide(
   engine: Engine,
   user: UserPrincipal,
@@ -46,19 +46,20 @@ export async function decide(
         ? plainDecision(gate, request)
         : answersTo(gate, request, request.answers);
     if (decision.scope !== "once") requireSignedIn(user, "A decision that holds longer than once");
-    // The engine tells whether it is still open; a rule is made only for a decision that counts.
+    // The engine checks that the gate is still open; a rule is made only for a decision that counts.
     const closed = await decideGate(work, id, decision, user.userId);
     const counts = overruledReason(closed) === null;
-    if (decision.scope !== "once" && counts) await stand(work, user, closed, decision, ruleId);
+    if (decision.scope !== "once" && counts)
+      await makeStandingRule(work, user, closed, decision, ruleId);
     return closed;
   });
-  // After the commit: the no must stay, and the person must learn that their yes did not count.
+  // Thrown after the commit: the denial must stay, and the person must learn that their allow did not count.
   const denial = overruledReason(decided);
   if (denial !== null) throw deniedByRule(denial);
   return decided;
 }
 
-/** Locks its session. Missing and not yours answer alike. */
+/** Finds the gate and locks its session. A missing gate and another person's give the same refusal. */
 async function requireGate(work: Work, user: UserPrincipal, id: string): Promise<GateRow> {
   const gate = await findGate(work.tx, id);
   const session = gate && (await work.family(gate.session_id));
@@ -70,7 +71,7 @@ async function requireGate(work: Work, user: UserPrincipal, id: string): Promise
   return gate;
 }
 
-/** They may have been removed while the request waited for the session's lock. */
+/** False for a person who was removed while the request waited for the session's lock. */
 async function isStillHere({ tx }: Work, { userId }: UserPrincipal): Promise<boolean> {
   const person = await findUser(tx, userId);
   return !person || isHere(person);
@@ -95,7 +96,7 @@ function plainDecision(gate: GateRow, request: DecisionRequest): GateDecision {
   return { allowed, reason: reasonOf(request), answers: null, scope };
 }
 
-/** Without words nobody would know what to do otherwise. */
+/** Requires a reason: without one the agent would not know what to change. */
 function sendBack(gate: GateRow, request: DecisionRequest): GateDecision {
   if (gate.kind !== "plan")
     throw new Refusal(
@@ -161,7 +162,7 @@ function invalidAnswers(message: string): Refusal {
   return new Refusal("invalid", "answers_invalid", message);
 }
 
-async function stand(
+async function makeStandingRule(
   work: Work,
   user: UserPrincipal,
   gate: GateRow,

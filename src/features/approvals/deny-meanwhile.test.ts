@@ -1,4 +1,4 @@
-/** A rule that comes after a call was judged, and before it is performed, still holds for the call. */
+/** A rule made after a call was judged, and before it is performed, still holds for the call. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { defineTool } from "#engine/tools/index.ts";
@@ -141,7 +141,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     it("wins when it comes between the yes and the turn that goes on", async () => {
       const { approval, sessionId } = await park();
-      // Its runner is told, dies before it begins, and the turn goes to the next attempt.
+      // The runner gets the decision, dies before it begins, and the turn goes to the next attempt.
       await decide(approval.id, { decision: "allow" });
       const first = await world.nextTurn();
       expect(first.assignment.decisions).toMatchObject([{ allowed: true, fresh: true }]);
@@ -209,7 +209,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     }, async () => {
       for (let round = 0; round < ROUNDS; round++) {
         const { approval } = await park();
-        // The turn goes on in a runner's hands at once, so what counts is what it is told there.
+        // A runner continues the turn at once, so the verdict that the runner gets is what counts.
         const [said, rule] = await Promise.allSettled([
           decide(approval.id, { decision: "allow" }),
           addRule({ pattern: "git push *" }),
@@ -218,7 +218,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const first = await world.nextTurn();
         const [told] = first.assignment.decisions;
         if (said.status === "rejected") expect(told?.allowed).toBe(false);
-        // Whatever the first attempt was told, the next one after the rule is told no.
+        // Whatever verdict the first attempt got, the next one after the rule gets a denial.
         await first.release(false);
         const next = await world.nextTurn();
         expect(next.assignment.decisions[0]?.allowed).toBe(false);

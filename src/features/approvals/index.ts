@@ -3,8 +3,8 @@ import type { Feature, Listener } from "#engine/index.ts";
 import { ANSWER_WAITING, waitingTimerDue } from "./answer-waiting.ts";
 import { approvalRoutes } from "./routes.ts";
 
-/** The owner's pages hear that something waits for them, or no longer does. */
-const tellOwner: Listener = async (work, event) => {
+/** Refreshes the owner's pages when a gate opens or closes. */
+const notifyOwner: Listener = async (work, event) => {
   if (event.type !== "gate_opened" && event.type !== "gate_closed") return;
   const { owner_id: ownerId } = event.session.row;
   const { id } = event.gate;
@@ -14,7 +14,7 @@ const tellOwner: Listener = async (work, event) => {
 
 export const approvals: Feature = {
   name: "approvals",
-  listeners: [tellOwner],
+  listeners: [notifyOwner],
   timers: { [ANSWER_WAITING]: waitingTimerDue },
   routes: approvalRoutes,
 };

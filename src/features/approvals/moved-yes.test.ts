@@ -1,4 +1,4 @@
-/** A yes that nobody has acted on when the session goes to another machine. */
+/** An allowed call that no runner has performed when the session moves to another machine. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { decideGate } from "#engine/gates/index.ts";
 import { relocateSession } from "#engine/workspaces/index.ts";
@@ -46,13 +46,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const { items } = await at.world.call<{ items: Approval[] }>(owner, "GET", path);
       return items[0]?.id ?? "";
     };
-    /** The machine is gone when the decision comes, and the session continues elsewhere. */
+    /** Removes the machine before the decision, so that the session continues elsewhere. */
     const moveAfter = async (sessionId: string, allowed: boolean): Promise<Turn> => {
       await change(
         "update runners set state = 'offline', last_seen_at = last_seen_at - 360000 where name = 'r'",
       );
       const id = await asked(sessionId);
-      // In one step, because the runner of this test is there all the time.
+      // One step, because the runner of this test is always connected.
       await at.act(sessionId, async (work, session) => {
         const decision = { allowed, reason: null, answers: null, scope: "once" } as const;
         await decideGate(work, id, decision, owner.userId);
@@ -77,7 +77,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(next.assignment.decisions).toMatchObject([
         { callId: "c1", allowed: false, reason: expect.stringContaining("make the call again") },
       ]);
-      // That nothing was done is no no of the person: the same call is asked about.
+      // The call was not performed, but nobody denied it: the same call asks again.
       await ask(next, "c2", "bash", command);
       await at.world.call(owner, "POST", `/api/approvals/${await asked(sessionId)}`, {
         decision: "allow",
@@ -99,7 +99,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await at.settle(next, { outcome: "completed" });
     });
 
-    // The last one: its machine is gone afterwards.
+    // The last test, because its machine is gone afterwards.
     it("says on an approval that still waits that its machine was removed", async () => {
       const { sessionId, turn } = await begin();
       await ask(turn, "c1", "bash", { command: "git push origin main" });

@@ -38,7 +38,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     };
     const verdictOf = async (turn: Turn, tool: string, input: unknown, cwd?: string) =>
       (await judge(turn, tool, input, cwd)).verdict;
-    /** A turn that asks for something and is parked; returns the approval that waits. */
+    /** Runs a turn that asks for something and is parked; returns the pending approval. */
     const park = async (turn: Turn, tool: string, input: unknown, cwd?: string) => {
       const { id, verdict } = await judge(turn, tool, input, cwd);
       expect(verdict).toBe("ask");
@@ -56,9 +56,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       decide(approval.id, { decision: "allow", scope });
     const change = (sql: string) =>
       at.world.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters: [] }));
-    /** A child at work. */
+    /** Starts a child and returns its running turn. */
     const childOf = async (parentId: string) => at.turnOf(await at.spawn(parentId));
-    /** A parent at work, and children of it at work. */
+    /** Starts a parent and children, each with a running turn. */
     const family = async (children = 1) => {
       const parentId = await at.parent();
       const parent = await at.prompt(parentId);
@@ -66,7 +66,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       for (let n = 0; n < children; n++) turns.push(await childOf(parentId));
       return { parentId, parent, turns };
     };
-    /** Says of the machine of all turns whether it has a sandbox. */
+    /** Sets whether the machine of all turns has a sandbox. */
     const setSandbox = (kind: "bubblewrap" | "local") =>
       change(
         `update runners set sandbox = '{"kind":"${kind}","why":null,"fix":null,"enforced":{}}'`,
@@ -184,7 +184,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         try {
           const bare = await park(inside, "bash", command);
           expect(bare.shown).toMatchObject({ sandboxed: false });
-          // Who has allowed it without a sandbox is not asked about it in one.
+          // A person who allowed the call without a sandbox is not asked about it in one.
           await allow(bare, scope);
           const outside = await at.turnOf(sessionId);
           expect(await verdictOf(outside, "bash", command)).toBe("allow");
@@ -254,7 +254,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         scope: "always",
         coveredBy: asked.id,
       });
-      // What somebody else's words led to, and what differs, is decided about by itself.
+      // Calls from another person's message, and calls that differ, are decided separately.
       for (const { id } of [other, ofGuest, ofReply]) {
         expect(await get(id)).toMatchObject({ state: "pending" });
         await decide(id, { decision: "deny" });

@@ -65,7 +65,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         { callId: "q1", allowed: true, answers: ["8080, please"] },
       ]);
       await at.settle(turn, { outcome: "completed" });
-      // Nothing is left in the queue, and the next message is a turn of its own.
+      // The queue is empty, and the next message is a turn of its own.
       expect((await at.session(sessionId)).counts.queued).toBe(0);
       expect(await say(sessionId, "next")).toMatchObject({ outcome: null });
     });
@@ -118,7 +118,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
       await expect(say(sessionId, "mine", {}, member)).rejects.toMatchObject({ code: "not_found" });
       expect(await pending(sessionId)).toHaveLength(1);
-      // An approval is never given by words.
+      // Text never grants an approval.
       const other = await at.world.createSession();
       const turn = await at.prompt(other);
       await turn.journal([asks("b1", "bash", { command: "git push" })], {

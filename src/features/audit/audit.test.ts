@@ -40,7 +40,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       world.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters }));
     const deniesPush = { level: "org", tool: "bash", pattern: "git push*", effect: "deny" };
 
-    /** A turn in which everything happens, with something in every place that must not be told. */
+    /** Runs a turn with every kind of event, and a secret in every field that the trail must not contain. */
     async function eventfulTurn(who = owner): Promise<string> {
       const sessionId = await world.createSession({ title: CANARY, instructions: CANARY }, who);
       const turn = await world.startTurn(sessionId, `say ${CANARY}`, who);

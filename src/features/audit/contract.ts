@@ -9,15 +9,15 @@ export const AUDIT_CATEGORIES = [
   "provider",
   "tool",
   "approval",
-  /** Who belongs to the organisation. */
+  /** Membership of the organisation. */
   "people",
-  /** Who can get in: sign-in, keys, runners, and what was opened to an admin. */
+  /** Access: sign-in, keys, runners, and what was opened to an admin. */
   "access",
   "settings",
-  /** Leading others: supervisors, orchestrators and their children. */
+  /** Supervisors, orchestrators and their children. */
   "orchestration",
 ] as const;
-/** `error` stands in trails of earlier versions only, where a failed turn had it. */
+/** `error` occurs only in trails of earlier versions, for a failed turn. */
 export const AUDIT_SEVERITIES = ["info", "warning", "error"] as const;
 export const AUDIT_ACTIONS = [
   "session_created",
@@ -42,7 +42,7 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Further names to filter by: other systems name the events of an agent's loop so. */
+/** Aliases to filter by: other systems' names for the events of an agent's loop. */
 export const ACTION_ALIASES = [
   "message_start",
   "tool_call",
@@ -61,7 +61,7 @@ const auditEventSchema = z
     severity: z.enum(AUDIT_SEVERITIES),
     /** Ids, names, sizes, durations, decisions and codes; never content. */
     metadata: z.record(z.string(), z.unknown()),
-    /** Its place in the chain; null until it is sealed. */
+    /** Position in the chain; null until the row is sealed. */
     seq: z.number().int().nullable(),
     hash: z.string().nullable(),
   })
@@ -74,15 +74,15 @@ const verificationSchema = z
     sealed: z.number().int(),
     /** Rows that are not in the chain yet: those of the last second. */
     unsealed: z.number().int(),
-    /** The first place in the chain that does not fit; null when all do. */
+    /** First position in the chain that does not fit; null when all do. */
     firstBroken: z.object({ seq: z.number().int(), why: z.string() }).nullable(),
-    /** Note it elsewhere: a chain that was written anew has another. */
+    /** Record it elsewhere: a rewritten chain has another head. */
     head: z.object({ seq: z.number().int(), hash: z.string() }),
-    /** The end of the trail that this server keeps outside the database; null: none yet. */
+    /** End of the trail that this server keeps outside the database; null: none yet. */
     outside: z.object({ seq: z.number().int(), at: isoTime }).nullable(),
-    /** The oldest rows were removed, as retention says: up to this place, which had happened then. */
+    /** Retention removed the oldest rows: up to this position, whose event happened at `through`. */
     cut: z.object({ seq: z.number().int(), through: isoTime, at: isoTime }).nullable(),
-    /** When the database was put back from a copy, and where the trail ended in it. */
+    /** Times when the database was restored from a copy, and the end of the trail in it. */
     restores: z.array(z.object({ at: isoTime, seq: z.number().int() })),
   })
   .meta({ id: "AuditVerification" });

@@ -1,4 +1,4 @@
-/** Audit: an append-only, hash-chained trail of what happened, without any content. */
+/** Audit: an append-only, hash-chained trail of events, without any content. */
 import type { Engine, Feature } from "#engine/index.ts";
 import { auditRetention } from "./chain/cut-trail.ts";
 import { createHeadKeeper } from "./chain/kept-head.ts";
@@ -12,11 +12,11 @@ export { type RestoredTrail, restoredTrailSchema } from "./chain/note-restore.ts
 
 export interface Audit {
   feature: Feature;
-  /** After `muster restore`: the trail ends earlier than this server has seen it, and may. */
+  /** Records that after `muster restore` the trail may end earlier than this server has seen it. */
   noteRestore(engine: Engine, restored: RestoredTrail): Promise<void>;
 }
 
-/** `headFile`: where the end of the trail is kept outside the database. */
+/** `headFile`: file that keeps the end of the trail outside the database. */
 export function createAudit({
   secretKey = "",
   headFile,

@@ -1,4 +1,4 @@
-/** What the kernel tells of, as entries of the trail. */
+/** Records kernel events as entries of the trail. */
 import type { GateDecision } from "#engine/gates/index.ts";
 import type {
   GateRow,
@@ -52,7 +52,7 @@ export const listen: Listener = async (work, event) => {
     case "call_ended":
       return record(work, row, event.run.id, endedEntry(work, event));
     case "gate_opened":
-      return record(work, row, event.gate.run_id, askedEntry(work, event.gate));
+      return record(work, row, event.gate.run_id, openedEntry(work, event.gate));
     case "gate_closed":
       return gateClosed(work, row, event.gate);
     case "session_opened": {
@@ -70,7 +70,7 @@ export const listen: Listener = async (work, event) => {
   }
 };
 
-/** It is shown to whoever did it, and to admins. */
+/** Only the person who made the change, and admins, see the entry. */
 async function settingChanged(work: Work, event: EventOf<"setting_changed">): Promise<void> {
   const area = codeName(event.area);
   const change = codeName(event.action);
@@ -91,13 +91,13 @@ async function settingChanged(work: Work, event: EventOf<"setting_changed">): Pr
   );
 }
 
-/** The id in a principal's key; the server itself has none. */
+/** Returns the id in a principal's key; the server itself has none. */
 function actorId(by: string | null): string | null {
   if (by === "system") return by;
   return idName(by?.slice(by.indexOf(":") + 1) ?? null);
 }
 
-/** A call that is wrong in itself is not performed either, and leaves a row that says so. */
+/** An invalid call is not performed either, and leaves a row that says so. */
 async function callJudged(
   work: Work,
   row: SessionRow,
@@ -147,7 +147,7 @@ function settledEntry({ prompt, run }: EventOf<"prompt_settled">): AuditEntry {
   if (prompt.outcome === "failed")
     return { action: "message_error", ...shared, code: codeName(prompt.error_code) };
   const outcome = outcomeName(prompt.outcome);
-  // A turn that was cut says so; one that ended by itself says why its model stopped.
+  // A turn that was cut has its outcome as the reason; a completed one has the model's stop reason.
   const stop = outcome === "completed" ? turnStop(run?.model_stop) : outcome;
   return { action: "message_complete", ...shared, stopReason: stop, outcome };
 }
@@ -182,7 +182,7 @@ function endedEntry(work: Work, { call }: EventOf<"call_ended">): AuditEntry {
   };
 }
 
-function askedEntry(work: Work, gate: GateRow): AuditEntry {
+function openedEntry(work: Work, gate: GateRow): AuditEntry {
   const tool = toolName(work, gate.tool);
   return { action: "approval_asked", approvalId: idName(gate.id), kind: gate.kind, tool };
 }

@@ -1,6 +1,6 @@
 /**
- * The only words that get into the trail. Everything that comes from outside the server passes
- * through one of these: what is not a known word or does not look like an identifier is replaced.
+ * The only words that enter the trail. All text from outside the server passes through one of these
+ * functions, which replace anything that is neither a known word nor an identifier.
  */
 import type { Work } from "#engine/index.ts";
 import { OUTCOMES } from "#protocol/sessions.ts";
@@ -21,9 +21,9 @@ const STOP_REASONS: ReadonlySet<string> = new Set([
   ...["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "aborted"],
 ]);
 const OUTCOME_NAMES: ReadonlySet<string> = new Set(OUTCOMES);
-/** Those that there are; another word was typed by somebody. */
+/** Known runtimes; any other word was typed by somebody. */
 const RUNTIMES: ReadonlySet<string> = new Set(["native", "echo", "scripted", "opencode"]);
-/** Where people speak from, and what the platform itself sends prompts as. */
+/** Channels of people, and the platform's own sources of prompts. */
 const CHANNELS: ReadonlySet<string> = new Set([
   ...["web", "api", "slack", "github", "telegram", "linear"],
   ...["session", "system", "runner", "wake", "mail", "tasks"],
@@ -32,14 +32,14 @@ const CHANNELS: ReadonlySet<string> = new Set([
 const one = (known: ReadonlySet<string>, other: string) => (name: string | null | undefined) =>
   name != null && known.has(name) ? name : other;
 
-/** A model can make up any name, so only those of the catalogue are written down. */
+/** A model can invent any name, so only names of the catalogue are recorded. */
 export function toolName({ toolName: known }: Pick<Work, "toolName">, name: string): string {
   return known(name) ?? "unknown";
 }
 
 export const stopReason = one(STOP_REASONS, "other");
 
-/** Words of providers for the same, as the trail has them. */
+/** Providers' stop reasons, as the trail spells them. */
 const TURN_STOPS: Readonly<Record<string, string>> = {
   end: "end_turn",
   stop: "end_turn",
@@ -50,7 +50,7 @@ const TURN_STOPS: Readonly<Record<string, string>> = {
   "content-filter": "refusal",
 };
 
-/** Why a completed turn ended. One that asked no model, such as a script, just ended. */
+/** Reason why a completed turn ended. A turn without a model, such as a script, simply ended. */
 export function turnStop(reason: string | null | undefined): string {
   if (reason == null) return "end_turn";
   return TURN_STOPS[reason] ?? stopReason(reason);
@@ -59,7 +59,7 @@ export const outcomeName = one(OUTCOME_NAMES, "unknown");
 export const channelName = one(CHANNELS, "other");
 export const runtimeName = one(RUNTIMES, "other");
 
-/** Our own codes look like this; a sentence does not. */
+/** Our own codes match this pattern; a sentence does not. */
 export function codeName(code: string | null | undefined): string {
   return code != null && /^[a-z][a-z0-9_]{0,63}$/.test(code) ? code : "other";
 }
@@ -68,8 +68,8 @@ const MODEL = /^[A-Za-z0-9][\w.:@+/-]{0,79}$/;
 const PROVIDER = /^[a-z][a-z0-9-]{0,40}$/;
 
 /**
- * `provider/model`, as its runner offers it. People may ask for any model of a provider by name, so
- * of one that is not offered only the provider is written down, and nothing when that is not known.
+ * Returns `provider/model` as the runner offers it. People may request any model of a provider by name, so
+ * for one that is not offered only the provider is recorded, and nothing when that is unknown too.
  */
 export function modelName(
   name: string,
@@ -81,7 +81,7 @@ export function modelName(
   return isOffered ? `${provider}/other` : "unknown";
 }
 
-/** Orchestrators have the id of whose they are. */
+/** An orchestrator's id contains its owner's id. */
 const ID = /^(?:orchestrator:(?:org:)?)?[a-z]{3}_[0-9a-z]{1,40}$/;
 
 /** An id that the server has minted. */
@@ -89,7 +89,7 @@ export function idName(id: string | null): string | null {
   return id !== null && ID.test(id) ? id : null;
 }
 
-/** A slug, which has no room for a sentence. */
+/** Returns a slug, which has no room for a sentence. */
 export function personaName(slug: string | null): string | null {
   return slug !== null && /^[a-z0-9][a-z0-9-]{0,63}$/.test(slug) ? slug : null;
 }

@@ -1,4 +1,7 @@
-/** The only SQL on the audit trail. Rows are inserted, sealed, and cut off from the oldest; nothing else ever changes them. */
+/**
+ * SQL on the audit trail; no other file has any. Rows are inserted, sealed, and cut off from the oldest;
+ * nothing else ever changes them.
+ */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
 import type { ModelOffer } from "#protocol/models.ts";
@@ -16,7 +19,7 @@ const prepare = statements<AuditTables>();
 const selectOffers = statements<KernelTables>()<{ id: string }, { models: string }>((db, p) =>
   db.selectFrom("runners").select("models").where("id", "=", p("id")),
 );
-/** The models a runner offers. */
+/** Lists the models that a runner offers. */
 export async function listOffers(reader: Reader, runnerId: string | null): Promise<ModelOffer[]> {
   const row = runnerId === null ? undefined : await reader.first(selectOffers, { id: runnerId });
   return row ? (JSON.parse(row.models) as ModelOffer[]) : [];
@@ -48,7 +51,7 @@ const lockHeadRow = prepare<Record<never, never>, AuditHeadRow>((db, _p, dialect
   const query = db.selectFrom("audit_head").selectAll().where("id", "=", 1);
   return dialect === "postgres" ? query.forUpdate().skipLocked() : query;
 });
-/** Undefined when another server seals at this moment. */
+/** Returns undefined while another server seals. */
 export function lockHead(tx: Tx): Promise<AuditHeadRow | undefined> {
   return tx.first(lockHeadRow, {});
 }
@@ -70,7 +73,7 @@ export function saveHead(tx: Tx, head: HeadChange): Promise<number> {
 const selectSealedHash = prepare<{ seq: number }, { hash: string | null }>((db, p) =>
   db.selectFrom("audit_events").select("hash").where("seq", "=", p("seq")),
 );
-/** Undefined when no row has that place. */
+/** Returns undefined when no row has that position. */
 export async function readSealedHash(reader: Reader, seq: number): Promise<string | undefined> {
   return (await reader.first(selectSealedHash, { seq }))?.hash ?? undefined;
 }
@@ -106,7 +109,7 @@ export function listUnsealed(reader: Reader, limit: number): Promise<AuditRow[]>
   return reader.all(selectUnsealed, { limit });
 }
 
-/** All seals of a batch in one statement. */
+/** Applies all seals of a batch in one statement. */
 export function applySeals(tx: Tx, seals: readonly Seal[]): Promise<number> {
   const parameters: unknown[] = [];
   const mark = (value: unknown, type: string) => {
@@ -140,7 +143,7 @@ export function listSealed(reader: Reader, after: number, limit: number): Promis
 const selectCut = prepare<Record<never, never>, AuditCutRow>((db) =>
   db.selectFrom("audit_cuts").selectAll().where("id", "=", 1),
 );
-/** Undefined when no row was ever removed. */
+/** Returns undefined when no row was ever removed. */
 export function readCut(reader: Reader): Promise<AuditCutRow | undefined> {
   return reader.first(selectCut, {});
 }
@@ -170,7 +173,7 @@ const upsertCut = prepare<CutChange, unknown>((db, p) =>
         .whereRef("audit_cuts.seq", "<", "excluded.seq" as never),
     ),
 );
-/** Moves the cut forward. Returns 0 when it is there already, or further on. */
+/** Moves the cut forward. Returns 0 when it is already there, or further. */
 export function saveCut(tx: Tx, cut: CutChange): Promise<number> {
   return tx.run(upsertCut, cut);
 }
@@ -189,7 +192,7 @@ const selectOld = statements<AuditTables & Pick<KernelTables, "orgs">>()<
   db
     .selectFrom("audit_events")
     .select("audit_events.id")
-    // The index that has the time begins with the org.
+    // The index with the time begins with the organisation.
     .where("org_id", "in", (eb) => eb.selectFrom("orgs").select("orgs.id"))
     .where("at", "<", p("before"))
     .limit(p("limit")),
@@ -210,7 +213,7 @@ export async function countUnsealed(reader: Reader): Promise<number> {
 
 export interface AuditFilter {
   orgId: string;
-  /** Only what happened in this person's sessions. */
+  /** Restricts the list to events in this person's sessions. */
   userId?: string | undefined;
   sessionId?: string | undefined;
   actions?: readonly AuditRow["action"][] | undefined;

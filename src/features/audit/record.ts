@@ -1,7 +1,6 @@
 /**
- * Writing to the trail. An entry has no field that could hold content: ids, names that `names.ts`
- * lets through, numbers and yes or no. It is inserted in the transaction that made it happen and
- * sealed afterwards.
+ * Writes to the trail. An entry has no field that could hold content: only ids, names that `names.ts` allows,
+ * numbers and booleans. It is inserted in the transaction of its event and sealed afterwards.
  */
 import type { SessionRow, Work } from "#engine/index.ts";
 import type { AuditEvent } from "./contract.ts";
@@ -13,7 +12,7 @@ interface Tokens {
   outputTokens: number | null;
 }
 
-/** Strings in here are only what the functions of `names.ts` return. */
+/** Every string in an entry is a result of a function in `names.ts`. */
 export type AuditEntry =
   | {
       action: "session_created";
@@ -49,7 +48,7 @@ export type AuditEntry =
       usage: Tokens & { cachedInputTokens: number | null; reasoningTokens: number | null };
       costMicros: number | null;
       stopReason: string;
-      /** The provider did not say all of it. */
+      /** True if the provider did not report all of it. */
       estimated?: boolean;
     }
   | {
@@ -78,7 +77,7 @@ export type AuditEntry =
   | { action: "session_opened"; by: string | null; reasonChars: number }
   | { action: "entry_redacted"; by: string | null; entryId: string | null; kind: string };
 
-/** Something that people have set up: `change` was done to the `area`'s thing of this id. */
+/** A change of a setting: `change` was done to the thing with this id in the `area`. */
 export interface ChangeEntry {
   action:
     | "person_changed"
@@ -131,8 +130,8 @@ function severityOf(entry: AuditEntry): AuditEvent["severity"] {
   return WARNINGS.has(entry.action) ? "warning" : "info";
 }
 
-/** Where it happened, and whose it is. */
-interface Place {
+/** Organisation, session and person of an entry. */
+interface EntryScope {
   orgId: string;
   sessionId: string | null;
   userId: string | null;
@@ -149,7 +148,7 @@ export function record(
   return recordAt(work, { orgId, sessionId, userId, runId }, entry);
 }
 
-export async function recordAt(work: Work, place: Place, entry: AuditEntry): Promise<void> {
+export async function recordAt(work: Work, place: EntryScope, entry: AuditEntry): Promise<void> {
   const { action, ...metadata } = entry;
   work.insertLater(insertAuditRows, {
     id: work.ids.mint("aud"),

@@ -1,4 +1,4 @@
-/** The tables of the audit trail. No session owns its rows: they stay when a session goes. */
+/** Tables of the audit trail. No session owns their rows, so they stay when a session is removed. */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 import type { AuditEvent } from "./contract.ts";
@@ -11,17 +11,17 @@ export interface AuditRow {
   action: AuditEvent["action"];
   severity: AuditEvent["severity"];
   session_id: string | null;
-  /** Whose session it was; of what is no session's, who did it. */
+  /** Owner of the session; without a session, the person who acted. */
   user_id: string | null;
   run_id: string | null;
   metadata: string;
-  /** Its place in the chain; null until it is sealed. */
+  /** Position in the chain; null until the row is sealed. */
   seq: number | null;
   prev_hash: string | null;
   hash: string | null;
 }
 
-/** One row: where the chain ends. Whoever seals holds it. */
+/** A single row: the end of the chain. Sealing locks it. */
 export interface AuditHeadRow {
   id: number;
   seq: number;
@@ -30,7 +30,7 @@ export interface AuditHeadRow {
   mac: string;
 }
 
-/** The database was put back from a copy whose trail ended here. */
+/** The database was restored from a copy whose trail ended here. */
 export interface AuditRestoreRow {
   id: string;
   at: number;
@@ -39,15 +39,15 @@ export interface AuditRestoreRow {
   mac: string;
 }
 
-/** One row, when the oldest rows were ever removed: where the chain now begins. */
+/** A single row, once the oldest rows were removed: the present start of the chain. */
 export interface AuditCutRow {
   id: number;
-  /** The last row that is gone, and its hash: the next one follows it. */
+  /** The last removed row and its hash: the next row follows it. */
   seq: number;
   hash: string;
-  /** When that row had happened. */
+  /** Time of that row's event. */
   through_at: number;
-  /** When it was removed. */
+  /** Time of the removal. */
   at: number;
   mac: string;
 }

@@ -1,4 +1,4 @@
-/** What the trail calls a change, by the kind of thing that was changed. */
+/** Actions of the trail for a change, by area. */
 import type { ChangeEntry } from "./record.ts";
 
 const PEOPLE: ReadonlySet<string> = new Set(["member", "invitation"]);
@@ -18,7 +18,7 @@ const SIGN_IN: Readonly<Record<string, ChangeEntry["action"]>> = {
   locked: "sign_in_locked",
 };
 
-/** An area that is not known here is a setting, so that a new feature has nothing to add. */
+/** An unknown area counts as a setting, so that a new feature has nothing to add. */
 export function actionOf(area: string, change: string): ChangeEntry["action"] {
   if (area === "orchestration" || area === "agent") return "orchestrated";
   if (area === "sign_in") return SIGN_IN[change] ?? "access_changed";

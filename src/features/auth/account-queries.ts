@@ -1,4 +1,4 @@
-/** The only SQL on linked accounts, and on sign-ins that are under way. */
+/** SQL on linked accounts and on sign-ins under way. No other file has any. */
 import { inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { AuthTables, LinkedAccountRow, SignInFlowRow } from "./schema.ts";
 
@@ -108,7 +108,7 @@ export const findFlow = (reader: Reader, stateHash: string) =>
 const deleteFlowRow = prepare<{ stateHash: string }, unknown>((db, p) =>
   db.deleteFrom("sign_in_flows").where("state_hash", "=", p("stateHash")),
 );
-/** True for exactly one of two that come at once. */
+/** Returns true for exactly one of two concurrent callers. */
 export async function deleteFlow(tx: Tx, stateHash: string): Promise<boolean> {
   return (await tx.run(deleteFlowRow, { stateHash })) > 0;
 }

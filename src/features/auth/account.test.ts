@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Of the same form as a real one, and computed at once. */
+/** Builds a hash in the real format, but cheap to compute. */
 function cheapHash(password: string): string {
   const salt = Buffer.alloc(16, 1);
   const key = scryptSync(password, salt, 32, { N: 2, r: 1, p: 1 });
@@ -53,7 +53,7 @@ it("lets people who are signed in confirm their password while strangers guess a
   const confirm = (password: string) =>
     confirmPerson(desk, principal, maker, { address: ADDRESS }, password);
   expect(await confirm(PASSWORD)).toBe(cheapHash(PASSWORD));
-  // A session that was stolen does not guess for ever.
+  // Attempts are limited, so a stolen session cannot guess for ever.
   for (let n = 0; n < 10; n++)
     await expect(confirm("a wrong password")).rejects.toMatchObject({ code: "sign_in_failed" });
   await expect(confirm(PASSWORD)).rejects.toMatchObject({ code: "sign_in_locked" });

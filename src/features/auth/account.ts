@@ -1,4 +1,4 @@
-/** A person's own account: who they are, their password, signing out everywhere. */
+/** A person's own account: profile, password, signing out everywhere. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import type { SettingChange } from "#engine/index.ts";
@@ -77,20 +77,20 @@ export function changeProfile(
 export interface PasswordChange {
   currentPassword?: string | undefined;
   newPassword: string;
-  /** For who has none yet. */
+  /** E-mail address for an account that has none yet. */
   email?: string | undefined;
 }
 
-/** Signed-in people have a counter of their own: strangers at their address keep nobody from this. */
+/** Signed-in people have a counter of their own, so strangers cannot use up their attempts. */
 const SIGNED_IN = "signed in";
-/** For who has no password to ask for: so long after signing in they are taken to be still there. */
+/** Time after signing in during which a person without a password counts as present. */
 const FRESH_MS = 10 * 60_000;
 
 /**
- * Before somebody is given another way in: they are at a browser, or have the owner's key, they may
- * do all that the person may, and they know the present password; who has none has just signed in,
- * because a cookie that was stolen must not become a way in that stays. The owner's key is enough:
- * who can read that file can read the database too. Returns the password's hash.
+ * Confirms the person before they get another way in. The request comes from a browser or the owner's key,
+ * has all scopes, and gives the present password. A person without a password must have signed in just now,
+ * because a stolen cookie must not become a permanent way in. The owner's key is enough: whoever can read
+ * that file can read the database too. Returns the password's hash.
  */
 export async function confirmPerson(
   desk: PasswordDesk,
@@ -115,7 +115,10 @@ export async function confirmPerson(
   return known?.hash;
 }
 
-/** A browser that another one has opened is as old as that, which may be a thief's. */
+/**
+ * Requires a recent sign-in. A browser opened from another browser is as old as that one, which may be a
+ * thief's.
+ */
 async function requireFresh({ store, now }: PasswordDesk, maker: Maker): Promise<void> {
   const row = await store.read((reader) => findCredential(reader, maker.credentialId));
   const isProven = row && !isOfKey(row) && !isThroughBrowser(row.created_by);
@@ -169,14 +172,14 @@ export function signOutEverywhere({ store, tell }: Desk, userId: string): Promis
   });
 }
 
-/** Something of one's own, changed by oneself. */
+/** Describes a change that a person made to their own account. */
 function changeOf({ id, org_id: orgId }: PersonRow, area: string, action: string): SettingChange {
   return { orgId, by: `user:${id}`, area, action, subjectId: id };
 }
 
 /**
- * A key that was lent out must not become a way in that stays, nor must a browser that was opened
- * with one: it has the scopes of its key, and signing in would give it all.
+ * Refuses API keys, and browsers that were opened with one. A key that was lent out must not become a
+ * permanent way in: such a browser has the scopes of its key, and signing in would give it all.
  */
 export function refuseKeys({ scopes }: UserPrincipal, { kind }: Maker): void {
   if ((kind === "cookie" || kind === "owner_key") && scopes.includes("*")) return;

@@ -1,4 +1,7 @@
-/** Signing in, accounts, keys and tokens, put together. What was revoked here is forgotten at once. */
+/**
+ * Assembles sign-in, accounts, keys and tokens. Cached credentials are dropped as soon as one is revoked
+ * here.
+ */
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Reader, Store } from "#base/store/index.ts";
@@ -56,14 +59,14 @@ export interface AuthOptions {
   store: Store;
   ids: Ids;
   clock: Clock;
-  /** Says what was changed, in the transaction that changes it. */
+  /** Records the change in the transaction that makes it. */
   tell: Tell;
 }
 
 export type Auth = ReturnType<typeof createAuth>;
 
 export function createAuth({ store, ids, clock, tell }: AuthOptions) {
-  /** When credentials were last used, until it is written down. */
+  /** Last use of each credential, until it is written to the store. */
   const used = new Map<string, number>();
   const { authenticate, wasSignedOut, findHolder, forget } = createAuthenticator(
     store,
@@ -72,7 +75,7 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
   );
   const desk = { store, ids, tell, lockout: createLockout(clock.now), now: clock.now };
 
-  /** What changes what others may do is forgotten here when it is done. */
+  /** Clears the cached credentials after work that changes what others may do. */
   async function forgetting<T>(work: Promise<T>): Promise<T> {
     const result = await work;
     forget();
@@ -84,29 +87,31 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
   const signOut = (credentialId: string) => forgetting(closeBrowser(desk, credentialId));
 
   return {
-    /** Undefined: no such credential, one that is spent, expired or revoked, or another page's. */
+    /**
+     * Returns undefined for a credential that is unknown, spent, expired, revoked, or bound to another page.
+     */
     authenticate,
     wasSignedOut,
-    /** The holder of a credential, as long as it is good; for what was made with it. */
+    /** Returns the holder of a credential while it is valid, for things that were made with it. */
     findHolder,
-    /** After people's rights were changed elsewhere on this server. */
+    /** Clears the cache after people's rights were changed elsewhere on this server. */
     forget,
 
     ensureOwner: (name: string) => ensureOwner(desk, name),
     renewOwnerKey: (owner: UserRow) => forgetting(renewOwnerKey(desk, owner)),
-    /** Whether an admin could sign in from another machine. */
+    /** True if an admin could sign in from another machine. */
     hasPasswordSignIn: () => store.read(hasPasswordAdmin),
-    /** True when it was set: only an owner without a password gets this one. */
+    /** Sets the password only for an owner without one; true when it was set. */
     setFirstPassword: (userId: string, readPassword: () => string, email: string | undefined) =>
       setFirstPassword(desk, userId, readPassword, email),
 
-    /** Whether somebody still belongs here: what works in their name may not outlast that. */
+    /** True while a person is a member: work in their name may not outlast that. */
     isMember: (userId: string) => store.read((reader) => isMember(reader, userId)),
 
-    /** Never for more than the one who asks may do. */
+    /** Creates a link that allows no more than its maker may do. */
     createLink: (userId: string, scopes: readonly string[], maker?: Maker) =>
       createLink(desk, userId, scopes, maker),
-    /** Whom a link would sign in; it is not used up. */
+    /** Returns the person that a link would sign in, without using the link up. */
     inspectLink: (token: string) => store.read((reader) => inspectLink(reader, token, clock.now())),
     signIn: (proof: Proof, visit: Visit = { address: "unknown" }) =>
       forgetting(
@@ -125,7 +130,7 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
 
     createRunnerToken: (by: UserPrincipal, maker: Maker, token: NewRunnerToken) =>
       createRunnerToken(desk, by, maker, token),
-    /** For the machine that the server itself runs on: it is nobody's, and stays when people go. */
+    /** Creates a token for the server's own machine. It belongs to nobody, and stays when people go. */
     createServerToken: (orgId: string, name: string) => createServerToken(desk, orgId, name),
     listRunnerTokens: (by: UserPrincipal) => listRunnerTokens(store, by, clock.now()),
     revokeRunnerToken: (by: UserPrincipal, id: string) =>
@@ -137,7 +142,7 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
   };
 }
 
-/** What people do with their own account. */
+/** Operations of people on their own account. */
 function ownAccount(desk: PasswordDesk, forgetting: <T>(work: Promise<T>) => Promise<T>) {
   return {
     me: (principal: UserPrincipal) => describeMe(desk.store, principal),
@@ -149,7 +154,7 @@ function ownAccount(desk: PasswordDesk, forgetting: <T>(work: Promise<T>) => Pro
       visit: Visit,
       change: PasswordChange,
     ) => forgetting(changePassword(desk, principal, maker, visit, change)),
-    /** Before somebody is given another way in. */
+    /** Confirms the person before they get another way in. */
     async confirm(
       principal: UserPrincipal,
       maker: Maker,

@@ -41,7 +41,7 @@ export const runnerTokenSchema = z
   .object({
     id: z.string(),
     name: z.string(),
-    /** Whose runs it takes: `org`, or `user:<id>`. */
+    /** Owner of the runs it takes: `org`, or `user:<id>`. */
     scope: z.string(),
     tags: z.array(z.string()),
     createdAt: isoTime,
@@ -87,7 +87,7 @@ const linkedAccountSchema = z
   .meta({ id: "LinkedAccount" });
 export type LinkedAccount = z.infer<typeof linkedAccountSchema>;
 
-/** Compared without regard to case, so it is kept in one. */
+/** E-mail addresses are compared without regard to case, so they are stored in lower case. */
 export const emailSchema = z
   .string()
   .trim()
@@ -98,7 +98,7 @@ export const emailSchema = z
 export const MIN_PASSWORD_CHARS = 12;
 export const passwordSchema = z.string().min(MIN_PASSWORD_CHARS).max(256);
 
-/** One line that people read, without anything that could command a terminal or a header. */
+/** One line for people to read, without control characters that a terminal or a header would obey. */
 export const personNameSchema = z
   .string()
   .trim()
@@ -142,7 +142,7 @@ export const runnerTokensApi = {
     body: z.strictObject({
       name: line(200).min(1),
       tags: z.array(line(100).min(1)).max(50).default([]),
-      /** Whose runs it takes: everybody's (admins), or its owner's alone. */
+      /** Owner of the runs it takes: everybody (admins only), or its maker alone. */
       scope: z.enum(["org", "user"]).optional(),
     }),
     status: 201,
@@ -165,7 +165,7 @@ export const runnerTokensApi = {
   }),
 };
 
-/** A given password: longer than any that exists is not worth hashing. */
+/** A password to check. A longer one than any that exists is not worth hashing. */
 const givenPassword = z.string().min(1).max(256);
 const linkToken = z.strictObject({ token: line(500).min(1) });
 const signInSchema = z.union([
@@ -214,7 +214,7 @@ const newApiKeySchema = z.strictObject({
   expiresAt: z.iso.datetime({ offset: true }).optional(),
 });
 
-/** A query field from outside: a provider may send more than is known here, and an attacker anything. */
+/** A query field from outside: a provider may send unknown values, and an attacker anything. */
 const lenient = (max: number) => z.string().max(max).optional().catch(undefined);
 
 const TAG = "You";

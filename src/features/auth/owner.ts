@@ -1,4 +1,7 @@
-/** The first start makes the org and its owner: a key in a file, and a password if there is one to set. */
+/**
+ * Creates the organisation and its owner at the first start: a key in a file, and a password if one is
+ * configured.
+ */
 import { Refusal } from "#base/refusal.ts";
 import type { UserRow } from "#engine/index.ts";
 import { emailSchema, passwordSchema } from "./contract.ts";
@@ -20,7 +23,7 @@ import {
 } from "./queries.ts";
 import { hashPassword, refuseWeakPassword } from "./sign-in/passwords.ts";
 
-/** Returns the key only when the owner was made now. */
+/** Returns the key only when this call created the owner. */
 export function ensureOwner(
   { store, ids, tell }: Desk,
   name: string,
@@ -55,8 +58,8 @@ export function ensureOwner(
 }
 
 /**
- * A new owner key, for when its file was lost. The lost one is revoked, except where several
- * servers share the database: there the file may lie in another server's folder.
+ * Creates a new owner key after its file was lost. The lost key is revoked, except where several servers
+ * share the database: there the file may be in another server's folder.
  */
 export async function renewOwnerKey({ store, ids, tell }: Desk, owner: UserRow): Promise<string> {
   const secret = mintSecret("key");
@@ -75,8 +78,8 @@ export async function renewOwnerKey({ store, ids, tell }: Desk, owner: UserRow):
 }
 
 /**
- * The owner's first password, from the settings, so that a server in a container can be reached at
- * once. Only where there is none, and only then is it read: else each start would bring back one that was changed since,
+ * Sets the owner's first password from the settings, so that a server in a container can be reached at once.
+ * Reads it only where no password exists: otherwise each start would bring back one that was changed since,
  * perhaps because somebody had read the file.
  */
 export async function setFirstPassword(

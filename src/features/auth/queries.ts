@@ -1,4 +1,4 @@
-/** The only SQL on orgs, users, credentials and passwords. */
+/** SQL on organisations, users, credentials and passwords. No other file has any. */
 import { inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { CredentialKind, OrgRow, UserRow } from "#engine/index.ts";
 import type { AuthTables, HeldCredentialRow, PasswordRow, PersonRow } from "./schema.ts";
@@ -46,7 +46,7 @@ const selectAdmins = prepare<Record<never, never>, PersonRow>((db) =>
     .orderBy("created_at")
     .orderBy("id"),
 );
-/** The first admin who is still here. */
+/** Finds the first admin who is still a member. */
 export async function findOwner(reader: Reader): Promise<PersonRow | undefined> {
   return (await reader.all(selectAdmins, {})).find(isHere);
 }
@@ -64,7 +64,7 @@ const selectUserLocked = prepare<{ id: string }, PersonRow>((db, p, dialect) => 
   const query = db.selectFrom("users").selectAll().where("id", "=", p("id"));
   return dialect === "postgres" ? query.forUpdate() : query;
 });
-/** Who is given a credential is held meanwhile, so that nobody is removed and let in at once. */
+/** Locks a person who gets a credential, so that nobody is removed and let in at once. */
 export const lockUser = (tx: Tx, id: string) => tx.first(selectUserLocked, { id });
 
 const selectUserByEmail = prepare<{ email: string }, PersonRow>((db, p) =>
@@ -155,7 +155,7 @@ const selectOrgLocked = prepare<{ id: string }, OrgRow>((db, p, dialect) => {
   const query = db.selectFrom("orgs").selectAll().where("id", "=", p("id"));
   return dialect === "postgres" ? query.forUpdate() : query;
 });
-/** Who joins, leaves or changes role does so one after another: else two last admins could go at once. */
+/** Serialises joining, leaving and changes of role: otherwise two last admins could leave at once. */
 export const lockOrg = (tx: Tx, id: string) => tx.first(selectOrgLocked, { id });
 
 const updateOrg = prepare<{ id: string; name: string }, unknown>((db, p) =>
@@ -182,7 +182,7 @@ const selectCredentialLocked = prepare<{ id: string }, HeldCredentialRow>((db, p
   const query = db.selectFrom("credentials").selectAll().where("id", "=", p("id"));
   return dialect === "postgres" ? query.forUpdate() : query;
 });
-/** What is made with it must be there before it can be revoked, or it is refused. */
+/** Locks a credential: anything made with it exists before it can be revoked, or is refused. */
 export const lockCredential = (tx: Tx, id: string) => tx.first(selectCredentialLocked, { id });
 
 const selectRunnerTokens = prepare<{ orgId: string }, HeldCredentialRow>((db, p) =>
@@ -237,7 +237,7 @@ const revokeOfKind = prepare<{ principalId: string; kind: CredentialKind; now: n
       .where("kind", "=", p("kind"))
       .where("revoked_at", "is", null),
 );
-/** All that a person holds of these kinds; their own runners' tokens are of kind `runner`. */
+/** Revokes all credentials of these kinds of a person; tokens of their own runners have kind `runner`. */
 export async function revokeKinds(
   tx: Tx,
   principalId: string,
@@ -264,11 +264,11 @@ export const deleteDeadCredentials = (tx: Tx, before: number) => tx.run(deleteDe
 const deleteHeld = prepare<{ principalId: string }, unknown>((db, p) =>
   db.deleteFrom("credentials").where("principal_id", "=", p("principalId")),
 );
-/** All that somebody ever held; for when nothing of theirs is to stay. */
+/** Deletes every credential that a person ever held, for a complete removal. */
 export const deleteCredentialsOf = (tx: Tx, principalId: string) =>
   tx.run(deleteHeld, { principalId });
 
-/** True for exactly one caller: how a one-time link is used once. */
+/** Returns true for exactly one caller, so that a one-time link works once. */
 export async function revokeCredential(tx: Tx, id: string): Promise<boolean> {
   return (await tx.run(revokeById, { id, now: tx.now })) > 0;
 }

@@ -1,13 +1,13 @@
-/** What signing in adds to the kernel's tables of people: passwords, linked accounts, who has left. */
+/** Tables that sign-in adds to the kernel's tables of people: passwords, linked accounts, former members. */
 import type { Migration } from "#base/store/index.ts";
 import { type CredentialRow, ddl, type KernelTables, type UserRow } from "#engine/index.ts";
 
-/** A user, and whether they still belong to the org. Their rows stay when they leave. */
+/** A user, and whether they are still a member. Their rows stay when they leave. */
 export interface PersonRow extends UserRow {
   removed_at: number | null;
 }
 
-/** A credential; browsers' ones are bound to a page (see `page-binding.ts`). */
+/** A credential; a browser's is bound to a page (see `page-binding.ts`). */
 export interface HeldCredentialRow extends CredentialRow {
   page_hash: string | null;
 }
@@ -15,43 +15,43 @@ export interface HeldCredentialRow extends CredentialRow {
 export interface PasswordRow {
   user_id: string;
   org_id: string;
-  /** With its salt and costs; see `passwords.ts`. */
+  /** Hash with its salt and costs; see `passwords.ts`. */
   hash: string;
   updated_at: number;
 }
 
-/** An account at somebody else's service by which a person signs in. */
+/** An account at another service by which a person signs in. */
 export interface LinkedAccountRow {
   id: string;
   org_id: string;
   user_id: string;
   provider: string;
-  /** Whose word it is; a provider that is set up anew elsewhere knows other people. */
+  /** Authority behind the identity; a provider set up anew elsewhere knows other people. */
   issuer: string;
-  /** Never given to anybody else there, unlike names and addresses. */
+  /** Identifier that the service never gives to another account, unlike names and addresses. */
   subject: string;
-  /** For its owner to know it by. */
+  /** Name by which its owner recognises the account. */
   label: string;
   created_at: number;
   last_used_at: number | null;
 }
 
-/** A sign-in that has gone to a provider and is not back yet. Its secrets are hashes only. */
+/** A sign-in whose browser is at a provider. The row holds hashes of its secrets only. */
 export interface SignInFlowRow {
   state_hash: string;
-  /** Of what the browser that began it holds. */
+  /** Hash of the secret in the browser that began it. */
   browser_hash: string;
   provider: string;
   issuer: string;
   purpose: "sign_in" | "join" | "link";
-  /** To join with. */
+  /** Hash of the invitation to join with. */
   invitation_hash: string | null;
-  /** Whose account is to be linked, and by which credential they asked. */
+  /** Person whose account is to be linked, and the credential that they asked with. */
   user_id: string | null;
   credential_id: string | null;
-  /** Of the browser's cookie, which is of no use afterwards. */
+  /** Hash of the browser's cookie, which the sign-in replaces. */
   replaces_hash: string | null;
-  /** Of the page that began it; the session that it opens is bound to that page. */
+  /** Hash of the page that began it; the session that it opens is bound to that page. */
   page_hash: string | null;
   next: string;
   created_at: number;
@@ -90,7 +90,7 @@ create table sign_in_flows (
 create index sign_in_flows_over on sign_in_flows (expires_at);
 `;
 
-/** Sessions from before are bound to no page, so browsers have to sign in again. */
+/** Older sessions are bound to no page, so browsers have to sign in again. */
 const pages = `
 alter table credentials add column page_hash ID;
 alter table sign_in_flows add column page_hash ID;

@@ -45,7 +45,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     const create = (fields: Record<string, unknown>) => world.kernel.sessions.create(owner, fields);
-    /** As an agent makes a child of its own: what it names is its choice, and nobody's wish. */
+    /** Spawns a child as an agent does: its persona is the agent's choice, not a person's. */
     const spawn = async (child: { repo?: string; persona?: string }) => {
       const { id } = await create({});
       return command(world.kernel.engine, async (work) => {
@@ -178,7 +178,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect(await listed(wanted)).toEqual([unlisted]);
       for (const wanted of ["lists", "acme", "%", "https://u:p@example.org/acme/lists"])
         expect(await listed(wanted)).toEqual([]);
-      // One that was switched off still names its sessions.
+      // A disabled repository still names its sessions.
       const { items } = await world.call<{ items: { id: string; fullName: string }[] }>(
         owner,
         "GET",
@@ -227,7 +227,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await world.call(owner, "GET", `${path}/persona`)).toEqual({
         persona: { id: made.id, slug: "landscaper", name: "gardener" },
       });
-      // A database from before has the slug alone.
+      // An older database has only the slug.
       const { store } = world.kernel.engine;
       await store.transaction(async (tx) => {
         const forget = "update repos set persona_id = null";
@@ -237,7 +237,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await world.call(owner, "GET", `${path}/persona`)).toMatchObject({
         persona: { id: made.id },
       });
-      // Once it is gone, its name goes to nobody else either.
+      // After a persona is deleted, another one with its name does not replace it.
       const { persona: next } = await persona("successor");
       expect(
         await world.call(owner, "PUT", `${path}/persona`, { personaId: next.id }),
@@ -255,7 +255,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const repo = "acme/api";
       expect((await create({ repo, personaSlug: "picky" })).persona).toBe("picky");
       expect((await create({ repo })).persona).toBe("repos");
-      // An agent's choice for its child gives way to the repository's.
+      // The repository's persona overrides an agent's choice for its child.
       expect(await spawn({ repo, persona: "picky" })).toBe("repos");
       expect(await spawn({ persona: "picky" })).toBe("picky");
       expect(await spawn({})).toBe("plain");

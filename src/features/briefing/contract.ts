@@ -1,4 +1,4 @@
-/** Persona of a session on the wire. */
+/** Persona of a session, on the wire. */
 import * as z from "zod";
 import { apiRoute } from "#protocol/api-route.ts";
 

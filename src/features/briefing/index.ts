@@ -1,7 +1,6 @@
 /**
- * What a session is given when it begins: where its repository is, and which persona it works as.
- * Both are looked up once, in the transaction that makes the session; what is changed later reaches
- * it only when it is asked for.
+ * Pins repository and persona when a session is created, in the creating transaction. Later changes reach the
+ * session only on request.
  */
 
 import { notFound, Refusal } from "#base/refusal.ts";
@@ -33,7 +32,7 @@ import { briefingApi } from "./contract.ts";
 const FOLDER = ".muster/persona";
 const SKILLS_FOLDER = ".muster/skills";
 
-/** Repositories named their default persona by slug, which may be changed; they keep its id since. */
+/** Repositories named their default persona by slug, which may change; now they store its id. */
 const repoPersonas = `
 update repos set persona_id = (
     select personas.id from personas
@@ -50,7 +49,7 @@ export const briefing: Feature = {
   ],
   listeners: [
     async (work, event) => {
-      if (event.type === "session_making") await dress(work, event.session, event.asked);
+      if (event.type === "session_making") await applyBriefing(work, event.session, event.asked);
     },
   ],
   async brief(reader, session) {
@@ -71,8 +70,11 @@ export const briefing: Feature = {
             ownerId: session.row.owner_id,
           });
         if (!isYours) throw notFound("session");
-        const asked = body.persona ?? (await personaNow(work, session.row));
-        const persona = await resolvePersona(work.tx, { ...whoFor(session.row), asked });
+        const requested = body.persona ?? (await findCurrentPersona(work, session.row));
+        const persona = await resolvePersona(work.tx, {
+          ...personaReader(session.row),
+          asked: requested,
+        });
         if (!persona) throw notFound("persona");
         await pin(work, session.row, persona);
         session.record({
@@ -95,40 +97,43 @@ export const briefing: Feature = {
   ],
 };
 
-/** By its id: a slug may be somebody else's by now. */
-async function personaNow(work: Work, row: SessionRow): Promise<string | undefined> {
+/** Looks the persona up by its id: another one may have its slug by now. */
+async function findCurrentPersona(work: Work, row: SessionRow): Promise<string | undefined> {
   const { owner_id: userId, purpose } = row;
   return (await readPinnedPersona(work.tx, { sessionId: row.id, userId, purpose }))?.personaId;
 }
 
-/** What was asked for holds; else the persona's wish, before what a parent or the server has. */
-async function dress(work: Work, { row }: SessionWriter, asked: Asked): Promise<void> {
-  // It is somebody already: its person's, with words of its own.
+/**
+ * Applies repository and persona. An explicit request wins; then the persona's settings, then those of the
+ * parent or the server.
+ */
+async function applyBriefing(work: Work, { row }: SessionWriter, requested: Asked): Promise<void> {
+  // Orchestrators have no persona.
   if (isOrchestrator(row)) return;
   const repo = await pinRepo(work, row);
   const named = row.persona_slug ?? undefined;
   const persona = await resolvePersona(work.tx, {
-    ...whoFor(row),
-    asked: asked.persona ? named : undefined,
+    ...personaReader(row),
+    asked: requested.persona ? named : undefined,
     repoDefault: repo?.personaId ?? undefined,
-    orchestratorChoice: asked.persona ? undefined : named,
+    orchestratorChoice: requested.persona ? undefined : named,
   });
   if (!persona) return;
-  asked.personaSource = persona.source;
-  if (!asked.runtime && persona.runtime !== null) row.runtime = persona.runtime;
-  if (!asked.model && persona.model !== null) row.model = persona.model;
-  if (!asked.memory && persona.enableMemory !== null)
+  requested.personaSource = persona.source;
+  if (!requested.runtime && persona.runtime !== null) row.runtime = persona.runtime;
+  if (!requested.model && persona.model !== null) row.model = persona.model;
+  if (!requested.memory && persona.enableMemory !== null)
     row.enable_memory = persona.enableMemory ? 1 : 0;
   await pin(work, row, persona);
 }
 
-/** Sets the address that the organisation's list has for the session's repository. */
+/** Sets the address from the organisation's list for the session's repository. */
 async function pinRepo(work: Work, row: SessionRow): Promise<ResolvedRepo | undefined> {
   const repo = row.repo === null ? undefined : await resolveRepo(work.tx, row.org_id, row.repo);
   if (!repo) return undefined;
   row.repo = repo.url;
   row.branch ??= repo.branch;
-  // Admins keep the list: a folder in it is for everybody who may use the list.
+  // Admins maintain the list: everybody who may use the list may use a folder in it.
   if (repo.isPath) row.may_use_path = 1;
   return repo;
 }
@@ -141,11 +146,11 @@ async function pin(work: Work, row: SessionRow, persona: ResolvedPersona): Promi
   await setPersonaRules(work, row, persona.toolPolicy);
 }
 
-function whoFor({ org_id: orgId, owner_id: userId, purpose }: SessionRow) {
+function personaReader({ org_id: orgId, owner_id: userId, purpose }: SessionRow) {
   return { orgId, userId, purpose };
 }
 
-/** By the address the session has; one that was switched off meanwhile has no say any more. */
+/** Finds the setup command by the session's address; a repository that was disabled meanwhile has none. */
 async function setupOf(reader: Reader, { org_id, repo }: SessionRow): Promise<string | null> {
   if (repo === null) return null;
   try {
@@ -160,7 +165,7 @@ function briefOf({ files, skills }: ResolvedPersona): Omit<Brief, "setup"> {
   return {
     instructions: skills.length === 0 ? files : [...files, skillsNotice(skills)],
     files: [
-      // What was given is no change of the agent's, and goes into no commit.
+      // The pinned files are not the agent's changes, and go into no commit.
       { path: ".muster/.gitignore", content: "*\n" },
       ...files.map(({ name, content }) => ({ path: `${FOLDER}/${name}`, content })),
       ...skills.flatMap((skill) =>

@@ -1,4 +1,4 @@
-/** For tests: parents and children on the real kernel, each turn in the hands of the test. */
+/** Test support: parents and children on the real kernel, with each turn controlled by the test. */
 import { command, type SessionWriter, type Work } from "#engine/index.ts";
 import { readyBacklog } from "#engine/runs/index.ts";
 import {
@@ -37,7 +37,7 @@ export class FakeFamily {
     }
   }
 
-  /** The next turn of a session, when a runner has it. */
+  /** Waits for the next turn of a session on a runner. */
   async turnOf(sessionId: string): Promise<Turn> {
     for (;;) {
       const at = this.#turns.findIndex(({ assignment }) => assignment.sessionId === sessionId);
@@ -52,7 +52,7 @@ export class FakeFamily {
     }
   }
 
-  /** The turns that runners were given, when nothing more is about to be. */
+  /** Waits until no more turns are about to be assigned; returns those that runners got. */
   async arrived(): Promise<Turn[]> {
     const { store, clock } = this.world.kernel.engine;
     const isPending = () =>
@@ -72,7 +72,7 @@ export class FakeFamily {
     });
   }
 
-  /** An orchestrator, whose threads run side by side. */
+  /** Creates an orchestrator, whose threads run side by side. */
   async parent({ budget }: { budget?: number } = {}): Promise<string> {
     const { engine } = this.world.kernel;
     const id = engine.ids.mint("ses");
@@ -94,7 +94,7 @@ export class FakeFamily {
     });
   }
 
-  /** A parent, its child, and the child's first turn. */
+  /** Creates a parent, its child, and the child's first turn. */
   async family(): Promise<{ parentId: string; childId: string; turn: Turn }> {
     const parentId = await this.parent();
     const childId = await this.spawn(parentId);
@@ -106,7 +106,7 @@ export class FakeFamily {
     return this.turnOf(sessionId);
   }
 
-  /** From here on the turn has a guest's rights. */
+  /** Gives the turn a guest's rights from here on. */
   markGuest({ assignment }: Turn): Promise<number> {
     const sql = `update prompts set is_guest = 1 where id = '${assignment.promptId}'`;
     return this.world.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters: [] }));
@@ -122,14 +122,14 @@ export class FakeFamily {
     await turn.journal([], { settle });
   }
 
-  /** It asks something and waits for the answer. */
+  /** Asks a question and waits for the answer. */
   async ask(turn: Turn, question: string): Promise<void> {
     this.#open.delete(turn);
     const call = asks("q1", "ask_user_question", { questions: [{ question }] });
     await turn.journal([call], { park: { kind: "gate", callId: "q1" } });
   }
 
-  /** It presents a plan and waits for the decision. */
+  /** Presents a plan and waits for the decision. */
   async present(turn: Turn, plan: string, callId = "p1"): Promise<void> {
     this.#open.delete(turn);
     const call = asks(callId, "request_plan_approval", { plan });
@@ -148,7 +148,7 @@ export class FakeFamily {
     return this.world.kernel.engine.store.read((reader) => readInbox(reader, parentId));
   }
 
-  /** The prompts that were to wake it and were not taken back, oldest first. */
+  /** Lists the prompts that were to wake a session and were not withdrawn, oldest first. */
   async wakes(sessionId: string): Promise<Prompt[]> {
     const { items } = await this.world.kernel.prompts.list(owner, sessionId, {
       limit: 200,
@@ -167,7 +167,7 @@ export class FakeFamily {
     return this.act(id, revive);
   }
 
-  /** Everything ends, so that places and limits are free for the next test. */
+  /** Ends everything, so that slots and limits are free for the next test. */
   async end(): Promise<void> {
     for (const id of this.#roots) await this.world.kernel.sessions.terminate(owner, id);
     this.#roots.clear();

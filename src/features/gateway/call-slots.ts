@@ -1,6 +1,6 @@
 import { Refusal } from "#base/refusal.ts";
 
-/** One turn needs one; programs with helpers of their own need a few. */
+/** A turn needs one slot; programs with subagents of their own need a few. */
 const MAX_CALLS_PER_RUN = 4;
 
 /** Requests under way in this process, by run: bodies and streams take its memory and sockets. */

@@ -6,9 +6,9 @@ import { isoTime } from "#protocol/page.ts";
 
 const gatewaySettingsSchema = z
   .object({
-    /** Members' own runners reach the organisation's models, for turns of their owner. */
+    /** Members' own runners may use the organisation's models, for turns of their owner. */
     personalRunners: z.boolean(),
-    /** Providers whose keys stand in the server's environment are offered to runners too. */
+    /** Providers whose keys are in the server's environment are offered to runners too. */
     environmentKeys: z.boolean(),
     /** Null: never changed. */
     updatedAt: isoTime.nullable(),

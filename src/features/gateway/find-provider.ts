@@ -1,15 +1,17 @@
-/** Providers that the gateway reaches: those in settings, and by an admin's word the environment's. */
+/**
+ * Providers that the gateway reaches: those in settings and, if an admin allows it, those in the environment.
+ */
 import type { Engine } from "#engine/index.ts";
 import type { OfferedProvider, Providers, ReachableProvider } from "#features/providers/index.ts";
 import { readSettings } from "./settings.ts";
 
-/** How to reach a provider. For the server alone: it holds the key. */
+/** Address and credentials of a provider. They stay on the server. */
 export interface ReachedProvider extends ReachableProvider {
   /** Anthropic's other credential, sent as a bearer token. */
   authToken?: string | undefined;
 }
 
-/** A provider whose key stands in the server's environment. */
+/** A provider whose key is in the server's environment. */
 export interface EnvironmentProvider extends ReachedProvider {
   name: string;
   models: readonly string[] | null;
@@ -22,13 +24,13 @@ export interface ProviderSources {
 
 export interface FoundProvider {
   reach: ReachedProvider;
-  /** What the organisation offers of it; null when the provider is asked. */
+  /** Models that the organisation offers; null: the provider's own list. */
   models: readonly string[] | null;
-  /** False: nobody has reached it yet. */
+  /** False: no request has reached it yet. */
   answered: boolean;
 }
 
-/** Settings go before what the environment has by the same name. */
+/** Finds a provider. Settings take precedence over the environment. */
 export async function findProvider(
   engine: Engine,
   { providers, environment }: ProviderSources,

@@ -8,7 +8,7 @@ import type { GatewaySettings } from "./contract.ts";
 import { createGateway } from "./index.ts";
 import { insertCall } from "./queries.ts";
 
-/** A cent a token. */
+/** One cent per token. */
 const MICROS_PER_TOKEN = 10_000;
 const MAX_TURN_MICROS = 100_000_000;
 const RUNNER = {
@@ -25,7 +25,7 @@ const counted = (input: number, output: number) =>
 
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
-    /** Of the provider `lab`: somebody has reached it before. */
+    /** State of the provider `lab`: a request has reached it before. */
     let isTried = true;
     const answered: string[] = [];
     const gateway = createGateway({
@@ -67,7 +67,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       if (!agent) throw new Error("the token is not good");
       return agent;
     };
-    /** As the surface asks; a long body so that its estimate is more than nothing. */
+    /** Opens a call as the HTTP surface does, with a long body so that its estimate is above zero. */
     const open = async (
       turn: Turn,
       { provider = "lab", model = "small", by = served(), agent = agentOf(turn) } = {},
@@ -233,7 +233,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const agent = agentOf(turn);
       expect(await open(turn, { agent })).toMatchObject({ kind: "openai-compatible" });
       expect(await open(turn, { agent })).toHaveProperty("spent");
-      // Whatever the agent makes of it.
+      // The agent's own report does not matter.
       await turn.journal([], {
         settle: { outcome: "failed", error: { code: "model_quota_exhausted", message: "m" } },
       });
@@ -324,7 +324,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await set({ personalRunners: false });
       expect([await names(mine), await names(theirs)]).toEqual([[], ["lab"]]);
       await expect(served().find(mine, "lab")).rejects.toMatchObject({ code: "gateway_closed" });
-      // The turn of the test's runner, which becomes somebody's own.
+      // The turn of the test's runner, which becomes a member's own.
       const { turn } = await begin();
       const { engine } = world.kernel;
       const own = (id: string) =>

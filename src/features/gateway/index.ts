@@ -1,6 +1,6 @@
 /**
- * The model gateway: runners and agents reach the organisation's models through the server, for the
- * turn they hold and within its budget. The server meters each request from the provider's answer.
+ * The model gateway: runners and agents reach the organisation's models through the server, for the turn they
+ * hold and within its budget. The server meters each request from the provider's response.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Engine, Feature, Principal } from "#engine/index.ts";
@@ -26,7 +26,7 @@ export interface GatewayOptions extends ProviderSources, Omit<GatewayParts, "eng
 
 export interface Gateway {
   feature: Feature;
-  /** The gateway of a server, once its engine is there. */
+  /** Creates the gateway of a server once the engine exists. */
   serve(engine: Engine): ReturnType<typeof serve>;
 }
 
@@ -57,13 +57,13 @@ function serve(engine: Engine, { price, maxTurnMicros, ...sources }: GatewayOpti
   const settingsOf = (orgId: string) => engine.store.read((reader) => readSettings(reader, orgId));
 
   return {
-    /** Providers that a runner reaches through the server. */
+    /** Lists providers that a runner reaches through the server. */
     async list({ orgId, scope }: RunnerPrincipal): Promise<OfferedProvider[]> {
       const isClosed = isPersonal(scope) && (await settingsOf(orgId)).personal_runners === 0;
       return isClosed ? [] : listProviders(engine, sources, orgId);
     },
 
-    /** A provider whose list of models a runner may read. */
+    /** Finds a provider whose list of models a runner may read. */
     async find(
       { orgId, scope }: RunnerPrincipal,
       name: string,
@@ -72,7 +72,7 @@ function serve(engine: Engine, { price, maxTurnMicros, ...sources }: GatewayOpti
       return (await findProvider(engine, sources, orgId, name))?.reach;
     },
 
-    /** Lets a request of the attempt that a run token names through, or refuses it. */
+    /** Admits a request of the attempt that a run token names, or refuses it. */
     async open(agent: AgentPrincipal, { provider, route, readBody }: AskedModel) {
       const { runId, fence } = runOf(agent);
       const found = await findProvider(engine, sources, agent.orgId, provider);
@@ -86,13 +86,13 @@ function serve(engine: Engine, { price, maxTurnMicros, ...sources }: GatewayOpti
         const sent = await readBody();
         const { model, body } = readModelRequest(route, sent);
         const id = engine.ids.mint("gwc");
-        const asked = { id, provider, model, offered, requestBytes: sent.length };
-        const opening = await openCall(parts, { runId, fence }, asked);
+        const newCall = { id, provider, model, offered, requestBytes: sent.length };
+        const opening = await openCall(parts, { runId, fence }, newCall);
         if ("call" in opening) {
           const { call } = opening;
           const passage = createPassage({ parts, call, provider: reach, route, body, over });
           if (found.answered) return passage;
-          return noting(passage, () =>
+          return withAnswerNote(passage, () =>
             sources.providers.noteAnswered(engine, agent.orgId, provider),
           );
         }
@@ -109,10 +109,10 @@ function serve(engine: Engine, { price, maxTurnMicros, ...sources }: GatewayOpti
   };
 }
 
-type LetThrough = ReturnType<typeof createPassage>;
+type AdmittedCall = ReturnType<typeof createPassage>;
 
-/** Notes that the provider answered, once its answer is over. */
-function noting(passage: LetThrough, note: () => Promise<void>): LetThrough {
+/** Records that the provider responded, once its response has ended. */
+function withAnswerNote(passage: AdmittedCall, note: () => Promise<void>): AdmittedCall {
   let isAnswered = false;
   return {
     ...passage,
@@ -145,7 +145,7 @@ function runOf({ run }: AgentPrincipal): NonNullable<AgentPrincipal["run"]> {
   );
 }
 
-/** Anthropic speaks Messages, all others the two of OpenAI. */
+/** Anthropic has the Messages route, all others have the two of OpenAI. */
 function requireRoute({ kind }: ReachedProvider, route: ModelRoute): void {
   if ((kind === "anthropic") === (route === "messages")) return;
   throw new Refusal(

@@ -1,7 +1,7 @@
 /**
- * Letting a request to a model through: the attempt must still hold its run, the model must be the
- * run's, and money must be left. A request that passes leaves a row before the provider is asked, so
- * that one whose server dies is counted all the same.
+ * Admits a request to a model: the attempt must still hold its run, the model must be the run's, and budget
+ * must be left. An admitted request gets a row before the provider is called, so that it is counted even if
+ * its server dies.
  */
 import { Refusal } from "#base/refusal.ts";
 import {
@@ -28,7 +28,7 @@ import { readSettings, requireOpen } from "./settings.ts";
 export type AgentPrincipal = Extract<Principal, { kind: "session" }>;
 type RunRef = NonNullable<AgentPrincipal["run"]>;
 
-/** What a request costs; null when the price of its model is not known. */
+/** Returns the cost of a request; null when the price of its model is unknown. */
 export type PriceRequest = (
   model: string,
   usage: TokenUsage,
@@ -37,16 +37,16 @@ export type PriceRequest = (
 export interface GatewayParts {
   engine: Engine;
   price: PriceRequest;
-  /** What a turn may cost at most; null: nothing is said. */
+  /** Highest cost of a turn; null: no limit. */
   maxTurnMicros: number | null;
 }
 
 export interface NewCall {
   id: string;
   provider: string;
-  /** As the request names it, without the provider. */
+  /** Model name in the request, without the provider. */
   model: string;
-  /** What the organisation offers of this provider; null when the provider is asked. */
+  /** Models that the organisation offers of this provider; null: the provider's own list. */
   offered: readonly string[] | null;
   requestBytes: number;
 }
@@ -59,13 +59,13 @@ export interface OpenedCall {
   requestBytes: number;
 }
 
-/** `spent`: there is no money left, and the turn is being stopped where that is for good. */
+/** `spent`: no budget is left; a spent session budget also stops the turn. */
 export type Opening = { call: OpenedCall } | { spent: "budget" | "turn" };
 
 export function openCall(
   { engine, price, maxTurnMicros }: GatewayParts,
   ref: RunRef,
-  asked: NewCall,
+  newCall: NewCall,
 ): Promise<Opening> {
   return command(engine, async (work): Promise<Opening> => {
     const { session, run } = await lockRun(work, ref);
@@ -76,28 +76,30 @@ export function openCall(
       if (run.stop_reason === "budget") return { spent: "budget" };
       throw runOver();
     }
-    const model = allowedModel(run, asked);
-    const { usage } = unanswered(asked.requestBytes);
+    const model = allowedModel(run, newCall);
+    const { usage } = unanswered(newCall.requestBytes);
     const reserved = price(model, usage).costMicros ?? 0;
     const underWay = await reservedOf(work.tx, run.session_id);
-    const spent = whatIsSpent(session.row, run, underWay, maxTurnMicros);
-    // A turn's own limit ends the turn by its agent; a spent budget ends it whatever the agent does.
+    const spent = findSpentLimit(session.row, run, underWay, maxTurnMicros);
+    // The agent ends a turn at the turn's own limit; a spent budget ends it whatever the agent does.
     if (spent === "budget") await requestStop(work, session, run, "budget", null);
     if (spent) return { spent };
     await countByServer(work, run);
     const { session_id: sessionId, id: runId, org_id } = run;
     await insertCall(work.tx, {
-      id: asked.id,
+      id: newCall.id,
       org_id,
       session_id: sessionId,
       run_id: runId,
       server_id: work.serverId,
       model,
-      request_bytes: asked.requestBytes,
+      request_bytes: newCall.requestBytes,
       reserved_micros: reserved,
       started_at: work.now,
     });
-    return { call: { id: asked.id, sessionId, runId, model, requestBytes: asked.requestBytes } };
+    return {
+      call: { id: newCall.id, sessionId, runId, model, requestBytes: newCall.requestBytes },
+    };
   });
 }
 
@@ -117,7 +119,7 @@ export async function isStillHeld({ store }: Engine, ref: RunRef): Promise<boole
 
 const HELD: ReadonlySet<string> = new Set(["claimed", "running", "stopping"]);
 
-/** A run that waits for a decision keeps its fence, but nobody holds it: its lease is null. */
+/** A run that waits for a decision keeps its fence but has no holder: its lease is null. */
 function isHeldBy(run: RunRow, { fence }: RunRef): boolean {
   return HELD.has(run.state) && run.lease_until !== null && run.fence === fence;
 }
@@ -130,12 +132,12 @@ function runOver(): Refusal {
   );
 }
 
-/** OpenAI's account is reached by two interfaces, which a runner calls by two names. */
+/** OpenAI's account has two interfaces, for which runners use two names. */
 const ALSO_KNOWN_AS: Readonly<Record<string, string>> = { openai: "openai-chat" };
 
 /**
- * The id of the model that is asked for, which must be one that the organisation offers, and the one
- * its turn was begun with if that has a model of its own: anybody may name any model in a session.
+ * Returns the id of the requested model. The organisation must offer it, and it must be the turn's model if
+ * the turn has one: anybody may name any model in a session.
  */
 function allowedModel(run: RunRow, { provider, model, offered }: NewCall): string {
   const names = [provider, ALSO_KNOWN_AS[provider]].filter((name) => name !== undefined);
@@ -153,7 +155,7 @@ function allowedModel(run: RunRow, { provider, model, offered }: NewCall): strin
   );
 }
 
-function whatIsSpent(
+function findSpentLimit(
   { budget_micros, cost_micros }: SessionRow,
   run: RunRow,
   underWay: number,

@@ -10,11 +10,11 @@ export interface PassageOptions {
   provider: ReachedProvider;
   route: ModelRoute;
   body: Buffer;
-  /** Called once, when the request is over. */
+  /** Called once, when the request has ended. */
   over(): void;
 }
 
-/** A request that was let through. The first of its ends that is called counts. */
+/** An admitted request. The first of its end functions to be called counts. */
 export function createPassage({ parts, call, provider, route, body, over }: PassageOptions) {
   const { clock } = parts.engine;
   const instant = clock.steady ?? clock.now;

@@ -1,4 +1,4 @@
-/** The only SQL on the model gateway's settings and on requests under way. */
+/** SQL on the model gateway's settings and on requests under way. No other file has any. */
 import { sql } from "kysely";
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { GatewayCallRow, GatewaySettingsRow, GatewayTables } from "./schema.ts";
@@ -56,7 +56,7 @@ export function insertCall(tx: Tx, row: GatewayCallRow): Promise<number> {
 const deleteCallRow = prepare<{ id: string }, unknown>((db, p) =>
   db.deleteFrom("gateway_calls").where("id", "=", p("id")),
 );
-/** False when somebody else has removed it: who removes it is the one who counts it. */
+/** Returns false when somebody else removed the row: whoever removes it counts it. */
 export async function removeCall(tx: Tx, id: string): Promise<boolean> {
   return (await tx.run(deleteCallRow, { id })) > 0;
 }
@@ -72,11 +72,11 @@ export async function reservedOf(reader: Reader, sessionId: string): Promise<num
 }
 
 export interface AbandonedFilter {
-  /** This process: its own requests may still be under way. */
+  /** This process, whose own requests may still be under way. */
   serverId: string;
-  /** Of other servers, those that were begun before this. */
+  /** Latest start of other servers' requests to include. */
   othersBefore: number;
-  /** Of any server: no request lives so long. */
+  /** Latest start of any server's requests to include: no request lives so long. */
   anyBefore: number;
   limit: number;
 }

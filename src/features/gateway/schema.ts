@@ -1,4 +1,4 @@
-/** The model gateway's settings, and the requests that are under way. */
+/** Tables of the model gateway: settings, and requests under way. */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 
@@ -9,7 +9,7 @@ export interface GatewaySettingsRow {
   updated_at: number;
 }
 
-/** A request that was let through and is not counted yet. It is written before the provider is asked. */
+/** An admitted request that is not counted yet. The row is written before the provider is called. */
 export interface GatewayCallRow {
   id: string;
   org_id: string;
@@ -19,7 +19,7 @@ export interface GatewayCallRow {
   /** `provider/model`. */
   model: string;
   request_bytes: number;
-  /** What it costs at least, held against the budget until it is counted. */
+  /** Minimum cost, reserved against the budget until the request is counted. */
   reserved_micros: number;
   started_at: number;
 }

@@ -1,4 +1,4 @@
-/** Reading and changing the model gateway's settings. */
+/** Reads and changes the model gateway's settings. */
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import {
@@ -17,13 +17,13 @@ import { findSettings, saveSettings } from "./queries.ts";
 import type { GatewaySettingsRow } from "./schema.ts";
 
 /**
- * Members' machines are let in at first: their turns are metered and budgeted as on any runner. The
- * server's own keys were given to this machine, so other machines have them only by an admin's word.
+ * Defaults. Members' machines are allowed: their turns are metered and budgeted as on any runner. The
+ * server's own keys were given to this machine, so other machines use them only if an admin allows it.
  */
-const AT_FIRST = { personal_runners: 1, environment_keys: 0 } as const;
+const DEFAULTS = { personal_runners: 1, environment_keys: 0 } as const;
 
 export async function readSettings(reader: Reader, orgId: string): Promise<GatewaySettingsRow> {
-  return (await findSettings(reader, orgId)) ?? { org_id: orgId, ...AT_FIRST, updated_at: 0 };
+  return (await findSettings(reader, orgId)) ?? { org_id: orgId, ...DEFAULTS, updated_at: 0 };
 }
 
 export function requireOpen({ personal_runners }: GatewaySettingsRow, isPersonal: boolean): void {
@@ -56,7 +56,7 @@ async function change(
   asked: GatewayChange,
 ): Promise<GatewaySettingsRow> {
   const { orgId } = principal;
-  // One change after another: each keeps what the other has set.
+  // Changes are serialised: each keeps what another has set.
   await lockOrg(work.tx, orgId);
   const before = await readSettings(work.tx, orgId);
   const after = {
@@ -75,7 +75,7 @@ async function change(
     const action = is === 1 ? "opened" : "closed";
     await work.tell({ orgId, by, area: "model_gateway", action, subjectId: null, detail: name });
   }
-  // Runners ask again what they are offered.
+  // Runners reload the list of providers.
   work.tx.afterCommit(() => work.announcer.hint("providers", "gateway", orgId));
   return after;
 }

@@ -1,4 +1,4 @@
-/** Counting a request that was let through, once, whoever gets to it: its server, or the sweep. */
+/** Counts an admitted request exactly once, by its server or by the sweep. */
 import { command, type Engine, type Sweep } from "#engine/index.ts";
 import { findRun, findRunAgain, meterModelCall } from "#engine/runs/index.ts";
 import { type Metered, unanswered } from "./meter/usage-meter.ts";
@@ -6,7 +6,7 @@ import type { GatewayParts, OpenedCall } from "./open-call.ts";
 import { listAbandoned, removeCall } from "./queries.ts";
 
 export interface CallEnd {
-  /** Null: the provider refused it or could not be reached, so nothing was used. */
+  /** Null: the provider refused the request or could not be reached, so nothing was used. */
   metered: Metered | null;
   durationMs: number;
 }
@@ -42,14 +42,14 @@ const MAX_CALL_MS = 60 * 60_000;
 const MARGIN_MS = 10 * 60_000;
 const BATCH = 100;
 
-/** Requests whose server has died: what was sent is counted, what came back is not known. */
+/** Requests whose server has died: the input is counted, the output is unknown. */
 export function abandonedCalls(price: GatewayParts["price"]): Sweep {
   return {
     name: "gateway-calls",
     everyMs: 10_000,
     async run(engine, now) {
       const { serverId, store } = engine;
-      // With SQLite there is one server at a time, so another's requests ended with it.
+      // With SQLite only one server runs at a time, so another's requests ended with it.
       const anyBefore = now - MAX_CALL_MS - MARGIN_MS;
       const othersBefore = store.dialect === "sqlite" ? now + MARGIN_MS : anyBefore;
       const filter = { serverId, othersBefore, anyBefore, limit: BATCH };
@@ -59,12 +59,12 @@ export function abandonedCalls(price: GatewayParts["price"]): Sweep {
   };
 }
 
-type Abandoned = Awaited<ReturnType<typeof listAbandoned>>[number];
+type AbandonedCall = Awaited<ReturnType<typeof listAbandoned>>[number];
 
 function settleAbandoned(
   engine: Engine,
   price: GatewayParts["price"],
-  row: Abandoned,
+  row: AbandonedCall,
 ): Promise<void> {
   const { id, session_id, run_id, model, request_bytes } = row;
   const call = { id, sessionId: session_id, runId: run_id, model, requestBytes: request_bytes };

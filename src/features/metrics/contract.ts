@@ -1,4 +1,4 @@
-/** A metric family as Prometheus knows it: one name with its samples. */
+/** A metric family in Prometheus's sense: one name with its samples. */
 export interface MetricFamily {
   name: string;
   help: string;
@@ -7,7 +7,7 @@ export interface MetricFamily {
 }
 
 export interface Sample {
-  /** For the parts of a histogram. */
+  /** Suffix for the parts of a histogram. */
   suffix?: "_bucket" | "_sum" | "_count";
   labels?: Readonly<Record<string, string>>;
   value: number;

@@ -1,7 +1,7 @@
 /** Counters in memory, each a few hundred numbers at most: a scrape reads them, a restart zeroes them. */
 import type { MetricFamily, Sample } from "./contract.ts";
 
-/** Label values come from runners and settings too; what comes after so many of them is `other`. */
+/** Label values also come from runners and settings; further ones count as `other`. */
 const MAX_LABEL_VALUES = 100;
 const OTHER = "other";
 
@@ -38,7 +38,7 @@ const BOUNDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_6
 export class DurationHistogram {
   readonly #name: string;
   readonly #help: string;
-  /** One for each bound, and one for what is above all of them. */
+  /** One count per bound, and one for values above all bounds. */
   readonly #counts = new Array<number>(BOUNDS.length + 1).fill(0);
   #sum = 0;
 

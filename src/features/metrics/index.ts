@@ -1,6 +1,6 @@
 /**
- * Metrics of turns and models: what this server has settled, lost and spent since it was started.
- * Each server counts the commands it carried out itself, so sums over all servers are right.
+ * Metrics of turns and models: turns settled and lost, and costs, since this server started. Each server
+ * counts the commands it executed itself, so sums over all servers are right.
  */
 import type { Feature, KernelEvent, Work } from "#engine/index.ts";
 import type { MetricFamily } from "./contract.ts";
@@ -21,7 +21,7 @@ export function createTurnMetrics(): TurnMetrics {
       listeners: [
         async (work, event) => {
           const count = counting(counters, event);
-          // A transaction may be run twice, or fail; only what it has committed is counted.
+          // A transaction may run twice, or fail; only committed events count.
           if (count) afterCommit(work, count);
         },
       ],
@@ -81,7 +81,7 @@ function afterCommit(work: Work, count: () => void): void {
   work.tx.afterCommit(count);
 }
 
-/** Takes the numbers at once, because rows change until the transaction ends. */
+/** Reads the numbers at once, because rows change until the transaction ends. */
 function counting(counters: Counters, event: KernelEvent): (() => void) | undefined {
   switch (event.type) {
     case "prompt_settled":

@@ -18,7 +18,7 @@ async function start() {
   return { world, samples };
 }
 
-/** By label value, or by suffix and bound for a histogram. */
+/** Values by label, or by suffix and bound for a histogram. */
 function valuesOf(family: MetricFamily | undefined): Record<string, number> {
   const entries = family?.samples.map(({ suffix = "", labels = {}, value }) => {
     return [suffix + Object.values(labels).join(), value] as const;

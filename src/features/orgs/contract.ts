@@ -1,4 +1,4 @@
-/** The org, its members and invitations on the wire, and their routes. */
+/** The organisation, its members and invitations on the wire, and their routes. */
 import * as z from "zod";
 import { emailSchema, personNameSchema, ROLES } from "#features/auth/contract.ts";
 import { apiRoute } from "#protocol/api-route.ts";
@@ -17,10 +17,10 @@ export const memberSchema = z
     userId: z.string(),
     name: z.string(),
     role,
-    /** For admins, and of oneself. */
+    /** Shown to admins and to the person. */
     email: z.string().nullable().optional(),
     joinedAt: isoTime,
-    /** Those who have left are listed when they are asked for; purged: nothing of theirs is left. */
+    /** Former members are listed on request; purged: none of their data is left. */
     state: z.enum(["here", "removed", "purging", "purged"]),
   })
   .meta({ id: "Member" });
@@ -31,7 +31,7 @@ export const invitationSchema = z
     id: z.string(),
     email: z.string().nullable(),
     role,
-    /** Of somebody who has left and is to come back to what was theirs. */
+    /** Former member who returns to their old account; null: a new one. */
     userId: z.string().nullable(),
     createdAt: isoTime,
     expiresAt: isoTime,

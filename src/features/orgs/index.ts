@@ -1,4 +1,4 @@
-/** The org: its name, its members, and how people come and go. */
+/** The organisation: its name, its members, joining and leaving. */
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Store } from "#base/store/index.ts";
@@ -24,21 +24,21 @@ export interface OrgOptions {
   clock: Clock;
   tell: Tell;
   auth: Pick<Auth, "forget">;
-  /** The kernel's commands; asked for when they are needed, because the kernel is made with features. */
+  /** The kernel's commands, resolved late because the kernel is created with features. */
   work: () => Work & Pick<Kernel, "purgePerson">;
-  /** Where people reach this server. */
+  /** Address at which people reach this server. */
   baseUrl: () => string;
 }
 
 export interface Orgs {
   feature: Feature;
-  /** For somebody who has no credential yet. */
+  /** Accepts an invitation for a person without a credential. */
   acceptInvitation(
     token: string,
     joining: Joining,
     visit: Visit,
   ): ReturnType<typeof acceptInvitation>;
-  /** The same for whom a sign-in service has named. */
+  /** Accepts an invitation for a person whom a sign-in service has identified. */
   admitGuest: Admit;
 }
 

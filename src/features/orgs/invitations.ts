@@ -1,8 +1,8 @@
 /**
- * Invitations: an admin makes a link, whoever has it joins with it, once. A link that names an
- * address is for that address. Whoever joins is somebody new, also under the address of somebody who
- * has left: addresses change hands, and anybody can claim one. Only a link for which an admin has
- * named the person brings them back to what was theirs.
+ * Invitations: an admin makes a link, and whoever has it joins with it, once. A link that names an address is
+ * for that address. Whoever joins is a new person, also under the address of a former member: addresses
+ * change hands, and anybody can claim one. Only a link for which an admin has named the person returns them
+ * to their old account.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
@@ -51,11 +51,11 @@ const MAX_OPEN = 200;
 export interface NewInvitation {
   email?: string | undefined;
   role: "admin" | "member";
-  /** Who is to come back. */
+  /** Former member who is to return. */
   userId?: string | undefined;
 }
 
-/** Minted before the command, which may be run again. */
+/** Ids minted before the command, which may run again. */
 export interface InvitationIds {
   id: string;
   token: string;
@@ -94,7 +94,7 @@ export async function invite(
   return invitationView(row);
 }
 
-/** With it goes all that was theirs, so the link must name an address. */
+/** Returning restores all data of the account, so the link must name an address. */
 async function addressOfLeaver(
   tx: Tx,
   orgId: string,
@@ -113,8 +113,8 @@ async function addressOfLeaver(
 }
 
 /**
- * Who has left, and whose data is not to go; or a member without any way in, as after a restore that
- * could not tell what was revoked since.
+ * True for a former member whose data is not being purged, and for a member without any way in, as after a
+ * restore that could not tell what was revoked since.
  */
 async function mayReturn(tx: Tx, orgId: string, person: PersonRow | undefined): Promise<boolean> {
   if (!person || person.org_id !== orgId) return false;
@@ -165,7 +165,7 @@ export async function acceptInvitation(
   const { store, ids, tell } = desk;
   const { email } = who;
   const found = await store.read((reader) => findInvitationByHash(reader, hashSecret(token)));
-  // Looked at before the work of hashing, so that only guests cause it.
+  // Checked before the costly hashing, so that only invited people cause it.
   if (!found || !isOpen(found, at)) throw badInvitation();
   if (found.email !== null && found.email !== email) throw otherEmail();
   refuseWeakPassword(password, email);
@@ -174,7 +174,7 @@ export async function acceptInvitation(
   const newId = ids.mint("usr");
   return store.transaction(async (tx) => {
     const now = await lockOpen(tx, found);
-    const user = await seat(tx, tell, now, newId, who);
+    const user = await redeemInvitation(tx, tell, now, newId, who);
     await savePassword(tx, { user_id: user.id, org_id: user.org_id, hash, updated_at: tx.now });
     const { pageHash } = browserOf(visit);
     const opened = await openBrowser(tx, desk, { user, secret, pageHash });
@@ -182,19 +182,19 @@ export async function acceptInvitation(
   });
 }
 
-/** For somebody whom a sign-in service has named, instead of a password. */
+/** Admits a person whom a sign-in service has identified, instead of by a password. */
 export function admitGuest({ tell }: Pick<Desk, "tell">): Admit {
   return async (tx, { invitationHash, newId, name, emails }) => {
     const found = await findInvitationByHash(tx, invitationHash);
     const { email: invited } = await lockOpen(tx, found);
-    // Only a verified address is one: else whoever heard of an invitation could take it.
+    // Only a verified address counts: otherwise whoever heard of an invitation could take it.
     if (invited !== null && !emails.includes(invited)) throw otherEmail();
     const email = invited ?? emails[0] ?? null;
-    return seat(tx, tell, found as InvitationRow, newId, { name, email });
+    return redeemInvitation(tx, tell, found as InvitationRow, newId, { name, email });
   };
 }
 
-/** Holds the organisation and looks again, because it may have been used meanwhile. */
+/** Locks the organisation and reads the invitation again, because it may have been used meanwhile. */
 async function lockOpen(tx: Tx, found: InvitationRow | undefined): Promise<InvitationRow> {
   if (found) await lockOrg(tx, found.org_id);
   const now = found && (await findInvitation(tx, found.id));
@@ -209,8 +209,8 @@ interface NewMember {
   locale?: string | undefined;
 }
 
-/** Uses the invitation up, and makes a member of who came with it. */
-async function seat(
+/** Uses the invitation up and makes its bearer a member. */
+async function redeemInvitation(
   tx: Tx,
   tell: Desk["tell"],
   invitation: InvitationRow,
@@ -234,14 +234,14 @@ async function personFor(
 ): Promise<PersonRow> {
   const { role, org_id, user_id } = invitation;
   await freeAddress(tx, email, user_id);
-  if (user_id !== null) return bringBack(tx, invitation, user_id, { name, email });
+  if (user_id !== null) return reactivateMember(tx, invitation, user_id, { name, email });
   const user = { id: newId, org_id, name, email, role, created_at: tx.now };
   const row = { ...user, timezone, locale };
   await insertUser(tx, row);
   return { ...row, removed_at: null };
 }
 
-/** Who has left keeps no address from others; who is here does. */
+/** Frees the address of a former member; refuses that of a present one. */
 async function freeAddress(tx: Tx, email: string | null, userId: string | null): Promise<void> {
   const known = email === null ? undefined : await findUserByEmail(tx, email);
   if (!known || known.id === userId) return;
@@ -249,8 +249,8 @@ async function freeAddress(tx: Tx, email: string | null, userId: string | null):
   await saveUser(tx, { ...known, email: null });
 }
 
-/** What was allowed without asking was allowed by who they were then: that is not taken up again. */
-async function bringBack(
+/** Reactivates a former member. Standing approvals of their earlier membership are not restored. */
+async function reactivateMember(
   tx: Tx,
   { org_id: orgId, role }: InvitationRow,
   userId: string,
@@ -279,7 +279,7 @@ function invitationView(row: InvitationRow): Invitation {
   };
 }
 
-/** Unknown, used, withdrawn and expired are one to who has not joined. */
+/** Gives the same refusal for unknown, used, withdrawn and expired invitations. */
 function badInvitation(): Refusal {
   return new Refusal(
     "not_found",
@@ -288,7 +288,7 @@ function badInvitation(): Refusal {
   );
 }
 
-/** Only admins are told: anybody may claim an address, and then only an admin can settle it. */
+/** Names the person to admins only: anybody may claim an address, and then only an admin can settle it. */
 function claimedBy({ id, name }: PersonRow): Refusal {
   return new Refusal(
     "conflict",
@@ -297,7 +297,7 @@ function claimedBy({ id, name }: PersonRow): Refusal {
   );
 }
 
-/** Does not say which address it is. */
+/** Refuses without naming the invited address. */
 function otherEmail(): Refusal {
   return new Refusal(
     "invalid",

@@ -1,4 +1,4 @@
-/** Denies the calls of sessions whose owner has left: their work is being stopped, and nothing more is done. */
+/** Denies calls in sessions of former members, whose work is being stopped. */
 import type { Judge } from "#engine/tools/index.ts";
 import { findUser, isHere } from "#features/auth/index.ts";
 

@@ -1,4 +1,4 @@
-/** Members: who there is, what role they have, and how they leave. There is always an admin. */
+/** Members: listing, roles and leaving. The organisation always has an admin. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import { principalKey, type SettingChange, type Work } from "#engine/index.ts";
@@ -23,7 +23,7 @@ import { listPurges } from "./purge-queries.ts";
 import { revokeInvitationsOf } from "./queries.ts";
 import type { PurgeRow } from "./schema.ts";
 
-/** With those who have left, when admins ask for them. */
+/** Lists members, with former ones when an admin asks for them. */
 export function listMemberViews(
   store: Store,
   by: UserPrincipal,
@@ -38,7 +38,7 @@ export function listMemberViews(
   });
 }
 
-/** Those who see this may not see everyone's address. */
+/** API view of a member, without the address for callers who may not see it. */
 export function memberView(row: PersonRow, by: UserPrincipal, purge?: PurgeRow): Member {
   const seesEmail = by.role === "admin" || row.id === by.userId;
   return {
@@ -57,17 +57,17 @@ function stateOf(row: PersonRow, purge: PurgeRow | undefined): Member["state"] {
   return purge.done_at === null ? "purging" : "purged";
 }
 
-/** What was done to a member, by whom. */
+/** Describes a change of a member for the audit trail. */
 export function memberChange(by: UserPrincipal, userId: string, action: string): SettingChange {
   const { orgId } = by;
   return { orgId, by: principalKey(by), area: "member", action, subjectId: userId };
 }
 
 /**
- * Their browsers have to sign in again, so that what is open was opened in the new role; keys stay
- * and can do what the new role can. Machines for everybody are an admin's to let in: those of who is
- * no admin any more are let go, and the sessions whose workspace lies there wait for it as for any
- * machine that is away, until it is removed. Returns the tokens whose connections are to be ended.
+ * Changes a role. Browsers have to sign in again, so that every open session has the new role; keys stay,
+ * with the rights of the new role. Only admins may run machines for everybody: those of a demoted admin are
+ * revoked, and sessions whose workspace is on one wait as for any offline machine, until it is removed.
+ * Returns the tokens whose connections the caller ends.
  */
 export async function changeRole(
   work: Work,
@@ -84,19 +84,19 @@ export async function changeRole(
   await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
   if (role === "member") await revokeInvitationsOf(tx, `user:${userId}`);
   await work.tell(memberChange(by, userId, role === "admin" ? "made_admin" : "made_member"));
-  const tokens = role === "member" ? await letMachinesGo(work, by, userId) : [];
+  const tokens = role === "member" ? await revokeSharedRunners(work, by, userId) : [];
   return { member: memberView(changed, by), tokens };
 }
 
-function letMachinesGo(work: Work, by: UserPrincipal, userId: string): Promise<string[]> {
+function revokeSharedRunners(work: Work, by: UserPrincipal, userId: string): Promise<string[]> {
   const { orgId } = by;
-  const tell = (change: SettingChange) => work.tell(change);
-  return revokeTokensForEverybody(work.tx, tell, { orgId, userId }, principalKey(by));
+  const record = (change: SettingChange) => work.tell(change);
+  return revokeTokensForEverybody(work.tx, record, { orgId, userId }, principalKey(by));
 }
 
 /**
- * What they have made stays; nothing of theirs opens a door any more, nor does a machine that they
- * let in, for themselves or for everybody. Returns the tokens whose connections are to be ended.
+ * Removes a member. Their data stays, but none of their credentials works any more, nor does a machine that
+ * they let in, for themselves or for everybody. Returns the tokens whose connections the caller ends.
  */
 export async function removeMember(
   work: Work,
@@ -114,10 +114,10 @@ export async function removeMember(
   await revokeKinds(tx, userId, ["cookie", "sign_in_link", "api_key", "owner_key", "runner"]);
   await revokeInvitationsOf(tx, `user:${userId}`);
   await work.tell(memberChange(by, userId, "removed"));
-  return { removed, tokens: [...own, ...(await letMachinesGo(work, by, userId))] };
+  return { removed, tokens: [...own, ...(await revokeSharedRunners(work, by, userId))] };
 }
 
-/** One change after another, and none by somebody who has lost the right while they waited. */
+/** Serialises changes, and refuses a caller who lost the right while waiting. */
 async function lockMember(tx: Tx, by: UserPrincipal, userId: string): Promise<PersonRow> {
   await lockOrg(tx, by.orgId);
   const member = await lockUser(tx, userId);

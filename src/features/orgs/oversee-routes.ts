@@ -1,4 +1,4 @@
-/** Everybody's sessions, for admins: that they are there; and what is in one, for a reason, for a while. */
+/** Everybody's sessions, for admins: a list, and access to one, for a reason and a limited time. */
 import { type Route, requireMay, serve } from "#engine/index.ts";
 import { listOverseen, openSession } from "#engine/sessions/index.ts";
 import { orgsApi } from "./contract.ts";

@@ -1,9 +1,9 @@
-/** Who asks about an organisation. */
+/** Caller of an organisation's routes. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Principal } from "#engine/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 
-/** A person of the org in the path; any other org answers as if it were not there. */
+/** Returns a person of the organisation in the path; any other organisation counts as not found. */
 export function personOf(principal: Principal, params: { readonly orgId: string }): UserPrincipal {
   if (principal.kind !== "user")
     throw new Refusal("forbidden", "forbidden", "Only a person may do this. Use a person's key.");

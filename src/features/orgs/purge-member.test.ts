@@ -38,7 +38,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       );
       return Number(row?.n);
     };
-    /** As a server that was started anew: it knows nothing but the database. */
+    /** Creates a kernel as a restarted server would: it knows nothing but the database. */
     const another = (): Promise<Kernel> =>
       createKernel({
         store: world.kernel.engine.store,
@@ -79,7 +79,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await later.purgePerson(person)).toBe(false);
       expect(await later.purgePerson(person)).toBe(true);
       expect(asked).toEqual([member.userId, member.userId]);
-      // When it ended, and when it was gone: only then may the machine remove its files.
+      // Once when the session ended and once when it was removed: only then may the machine remove its files.
       expect(tidied).toEqual(["rnr_held", "rnr_held"]);
       await later.stop();
       expect(

@@ -1,7 +1,7 @@
 /**
- * Removing the data of somebody who has left, for good. Asking for it takes their name away at once,
- * so that nobody can come back into what is being removed; the rest goes in batches, and a server that
- * dies in between goes on where it was. Their row stays, because others refer to it, and says nothing.
+ * Purges the data of a former member. The request removes their name at once, so that nobody can return to an
+ * account that is being purged; the rest goes in batches, and after a crash the purge continues where it was.
+ * Their row stays without content, because others refer to it.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { command, type Engine, eachApart, type Kernel, type Work } from "#engine/index.ts";
@@ -19,11 +19,11 @@ import { findPurge, finishPurge, insertPurge, listOpenPurges } from "./purge-que
 import { forgetInvited } from "./queries.ts";
 
 export const REMOVED_NAME = "Removed person";
-/** Batches in a round; those that fail do not count, else a few of them would stop all others. */
+/** Batches per round; failed ones do not count, otherwise a few of them would block all others. */
 const AT_ONCE = 5;
 const MAX_LOOKED_AT = 100;
 
-/** Asked again, it says how far it is. */
+/** Requests a purge; a repeated request returns its progress. */
 export async function askForPurge(
   work: Work,
   by: UserPrincipal,
@@ -38,7 +38,7 @@ export async function askForPurge(
   if (isHere(person)) throw stillMember();
   const known = await findPurge(tx, userId);
   if (known) return memberView(person, by, known);
-  refuseUnsure(person, confirm);
+  requireConfirmation(person, confirm);
   await forgetInvited(tx, userId, person.email);
   const nobody = { ...person, name: REMOVED_NAME, email: null, timezone: "UTC", locale: "en" };
   await saveUser(tx, nobody);
@@ -54,7 +54,7 @@ export async function askForPurge(
   return memberView(nobody, by, purge);
 }
 
-/** A batch for each of those whose data is to go. */
+/** Runs a batch for each pending purge. */
 export async function goOnPurging(
   engine: Engine,
   { purgePerson }: Pick<Kernel, "purgePerson">,
@@ -75,8 +75,8 @@ export async function goOnPurging(
   });
 }
 
-/** Somebody who means another person types another name. */
-function refuseUnsure({ name, email }: PersonRow, confirm: string): void {
+/** Requires the name or address as confirmation, against a mistaken person. */
+function requireConfirmation({ name, email }: PersonRow, confirm: string): void {
   const given = confirm.trim();
   if (given === name || (email !== null && given.toLowerCase() === email)) return;
   throw new Refusal(

@@ -1,4 +1,4 @@
-/** The only SQL on whose data is to go. */
+/** SQL on purges of people. No other file has any. */
 import { inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { OrgTables, PurgeRow } from "./schema.ts";
 
@@ -31,7 +31,7 @@ const selectOpen = prepare<{ limit: number }, PurgeRow>((db, p) =>
     .orderBy("asked_at")
     .limit(p("limit")),
 );
-/** Those that are not done, the oldest first. */
+/** Lists unfinished purges, oldest first. */
 export const listOpenPurges = (reader: Reader, limit: number) => reader.all(selectOpen, { limit });
 
 const finish = prepare<{ userId: string; now: number }, unknown>((db, p) =>
@@ -41,7 +41,7 @@ const finish = prepare<{ userId: string; now: number }, unknown>((db, p) =>
     .where("user_id", "=", p("userId"))
     .where("done_at", "is", null),
 );
-/** True for exactly one of several servers. */
+/** Returns true for exactly one of several servers. */
 export async function finishPurge(tx: Tx, userId: string): Promise<boolean> {
   return (await tx.run(finish, { userId, now: tx.now })) > 0;
 }

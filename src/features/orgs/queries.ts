@@ -1,4 +1,4 @@
-/** The only SQL on invitations. */
+/** SQL on invitations. No other file has any. */
 import { inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { InvitationRow, OrgTables } from "./schema.ts";
 
@@ -32,7 +32,7 @@ const selectOpen = prepare<{ orgId: string; now: number }, InvitationRow>((db, p
     .orderBy("created_at", "desc")
     .orderBy("id", "desc"),
 );
-/** Those that could still be accepted, newest first. */
+/** Lists invitations that can still be accepted, newest first. */
 export const listOpenInvitations = (reader: Reader, orgId: string, now: number) =>
   reader.all(selectOpen, { orgId, now });
 
@@ -56,7 +56,7 @@ const acceptById = prepare<{ id: string; userId: string; now: number }, unknown>
     .where("revoked_at", "is", null)
     .where("expires_at", ">", p("now")),
 );
-/** True for exactly one of two that come at once. */
+/** Returns true for exactly one of two concurrent callers. */
 export async function takeInvitation(tx: Tx, id: string, userId: string): Promise<boolean> {
   return (await tx.run(acceptById, { id, userId, now: tx.now })) > 0;
 }
@@ -93,7 +93,7 @@ const deleteToReturn = prepare<{ userId: string }, unknown>((db, p) =>
 const deleteFor = prepare<{ email: string }, unknown>((db, p) =>
   db.deleteFrom("invitations").where("email", "=", p("email")),
 );
-/** The invitations of somebody of whom nothing is to stay. */
+/** Deletes the invitations of a person whose data is purged. */
 export async function forgetInvited(tx: Tx, userId: string, email: string | null): Promise<void> {
   await tx.run(deleteAccepted, { userId });
   await tx.run(deleteToReturn, { userId });

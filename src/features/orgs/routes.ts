@@ -19,7 +19,7 @@ import { dropMachines, stopWorkOf, type Work } from "./stop-work.ts";
 export interface OrgRouteOptions {
   auth: Pick<Auth, "forget">;
   work: () => Work;
-  /** Where people reach this server. */
+  /** Address at which people reach this server. */
   baseUrl: () => string;
 }
 

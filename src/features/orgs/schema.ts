@@ -1,15 +1,15 @@
-/** Invitations: one-time links by which somebody joins the org. Purges: whose data is to go. */
+/** Invitations: one-time links for joining the organisation. Purges: people whose data is to be removed. */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 
 export interface InvitationRow {
   id: string;
   org_id: string;
-  /** Of the token in the link, which is shown once. */
+  /** Hash of the token in the link, which is shown once. */
   hash: string;
   /** Null: whoever has the link. */
   email: string | null;
-  /** Whose old account it opens; null: a new one. */
+  /** Old account that it opens; null: a new one. */
   user_id: string | null;
   role: "admin" | "member";
   created_by: string;
@@ -20,7 +20,7 @@ export interface InvitationRow {
   revoked_at: number | null;
 }
 
-/** The data of somebody who has left is being removed, or was. */
+/** A purge of a former member's data, pending or done. */
 export interface PurgeRow {
   user_id: string;
   org_id: string;

@@ -1,6 +1,6 @@
 /**
- * The work of somebody who has left: what waits is withdrawn, what runs is stopped, then the session
- * sleeps. Their data stays. It may be done again: a sweep does, in case the first time was cut short.
+ * Stops the work of a former member: pending prompts are withdrawn, running turns are stopped, then the
+ * session hibernates. Their data stays. A sweep repeats this, in case the first time was cut short.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { Kernel, Principal } from "#engine/index.ts";
@@ -11,7 +11,7 @@ export type Work = Pick<Kernel, "sessions" | "prompts" | "dispatcher">;
 const PAGE = 100;
 const MAX_ROUNDS = 20;
 
-/** Ends machines whose tokens were revoked; what they work on goes to others at once. */
+/** Disconnects machines whose tokens were revoked; their turns go to others at once. */
 export async function dropMachines({ dispatcher }: Work, tokens: readonly string[]): Promise<void> {
   for (const id of tokens) await dispatcher.drop(id, "the token was revoked");
 }
@@ -35,7 +35,7 @@ export async function stopWorkOf(
     for (const { id } of page.items) {
       await withdrawAll(prompts, principal, id);
       await unlessRefused(sessions.stopAll(principal, id));
-      // Busy until its turn has ended; the next round finds it.
+      // A session is busy until its turn has ended; the next round finds it.
       await unlessRefused(sessions.hibernate(principal, id));
     }
     cursor = page.next ?? undefined;
@@ -57,7 +57,7 @@ async function withdrawAll(
   }
 }
 
-/** It has moved on by itself meanwhile. */
+/** Ignores a refusal: the session has changed state meanwhile. */
 async function unlessRefused(work: Promise<unknown>): Promise<void> {
   try {
     await work;

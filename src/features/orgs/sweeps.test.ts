@@ -1,4 +1,4 @@
-/** What goes on by the clock for those who have left. */
+/** Sweeps over the work and data of former members. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { createTell, type Kernel, type Person } from "#engine/index.ts";
 import { authMigrations } from "#features/auth/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Asks a provider for its models before its settings are saved, to find out whether it takes the key
- * and speaks its protocol at all. Costs nothing there: no model is run.
+ * Requests a provider's list of models before its settings are saved, to check the key and the protocol. The
+ * request is free, because no model runs.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { ProviderKind } from "./contract.ts";
@@ -9,33 +9,33 @@ import type { ReachableProvider } from "./reachable-provider.ts";
 export type Fetch = typeof globalThis.fetch;
 
 /**
- * `answered`: it gave its list, or told about its key. `unknown`: nobody answered, or nothing that
- * says anything about the key.
+ * `answered`: the provider sent its list, or a statement about the key. `unknown`: no response, or one that
+ * says nothing about the key.
  */
 export type ProviderAnswer = "answered" | "unknown";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 8_192;
 const ANTHROPIC_VERSION = "2023-06-01";
-/** Offers its list to everybody, and tells about a key at an address of its own. */
+/** OpenRouter shows its list to everybody, and checks keys at a separate address. */
 const OPENROUTER = "openrouter.ai";
 
-/** Spellings of "this key is wrong" of the common providers, which some send with 400. */
+/** Common providers' messages for a wrong key, which some send with status 400. */
 const WORDS_ABOUT_KEY =
   /(?:api[ _-]?|access[ _-]?|auth\w*[ _-])(?:key|token)s?\b[^.]{0,40}(?:not valid|invalid|incorrect|wrong|expired|revoked|missing|required|not found|unknown)|(?:invalid|incorrect|wrong|expired|revoked|missing|unknown|no)[ _-](?:x-)?(?:api[ _-]?|access[ _-]?|auth\w*[ _-])(?:key|token)|api_key_invalid|invalid_api_key|unauthori[sz]ed/i;
-/** Words of a provider that knows the key, which may not list models: it may still run them. */
+/** Messages of a provider that accepts the key but does not let it list models: it may still run them. */
 const WORDS_ABOUT_SCOPE = /(?:missing|insufficient)[ _](?:scopes?|permissions?)/i;
 
-interface Answered {
+interface ProviderResponse {
   status: number;
-  /** The beginning of the body. */
-  said: string;
+  /** Beginning of the body. */
+  bodyStart: string;
 }
 
 /**
- * Refuses with `provider_key_refused` or `key_required` when the provider does not take the key, and
- * with `provider_address_wrong` when something else answers. `namesModels`: a server without a list of
- * models is taken when its models are named.
+ * Refuses with `provider_key_refused` or `key_required` when the provider does not accept the key, and with
+ * `provider_address_wrong` when something else responds. `namesModels`: a server without a list of models is
+ * accepted when its models are named.
  */
 export async function askProvider(
   provider: ReachableProvider,
@@ -45,30 +45,31 @@ export async function askProvider(
   const { host } = new URL(provider.baseUrl);
   const answered = await ask(provider, fetch);
   if (!answered) return "unknown";
-  const { status, said } = answered;
+  const { status, bodyStart } = answered;
   if (status >= 500) return "unknown";
   if (isKeyRefused(answered)) throw keyRefusal(host, status, provider.apiKey !== null);
   const isRedirect = status >= 300 && status < 400;
   const hasNoList = status === 404 || status === 405;
-  if (isRedirect || isPage(said) || (hasNoList && !namesModels)) throw addressRefusal(host, status);
-  return status < 300 && /^\s*[[{]/.test(said) ? "answered" : "unknown";
+  if (isRedirect || isPage(bodyStart) || (hasNoList && !namesModels))
+    throw addressRefusal(host, status);
+  return status < 300 && /^\s*[[{]/.test(bodyStart) ? "answered" : "unknown";
 }
 
-/** Undefined when nobody answered in time. */
+/** Returns undefined when no response came in time. */
 async function ask(
   { kind, baseUrl, apiKey }: ReachableProvider,
   fetch: Fetch,
-): Promise<Answered | undefined> {
+): Promise<ProviderResponse | undefined> {
   const isOpenrouter = new URL(baseUrl).hostname === OPENROUTER;
   const path = isOpenrouter && apiKey !== null ? "key" : "models";
   try {
     const response = await fetch(`${baseUrl}/${path}`, {
       headers: headersFor(kind, apiKey),
-      // Not followed: the key is for this address alone.
+      // Redirects are not followed: the key is for this address alone.
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    return { status: response.status, said: await readStart(response) };
+    return { status: response.status, bodyStart: await readStart(response) };
   } catch {
     return undefined;
   }
@@ -81,13 +82,13 @@ function headersFor(kind: ProviderKind, apiKey: string | null): Record<string, s
     : { authorization: `Bearer ${apiKey}` };
 }
 
-function isKeyRefused({ status, said }: Answered): boolean {
-  if (status === 403) return !WORDS_ABOUT_SCOPE.test(said) && !isPage(said);
-  return status === 401 || (status === 400 && WORDS_ABOUT_KEY.test(said));
+function isKeyRefused({ status, bodyStart }: ProviderResponse): boolean {
+  if (status === 403) return !WORDS_ABOUT_SCOPE.test(bodyStart) && !isPage(bodyStart);
+  return status === 401 || (status === 400 && WORDS_ABOUT_KEY.test(bodyStart));
 }
 
-function isPage(said: string): boolean {
-  return /^\s*</.test(said);
+function isPage(bodyStart: string): boolean {
+  return /^\s*</.test(bodyStart);
 }
 
 function addressRefusal(host: string, status: number): Refusal {

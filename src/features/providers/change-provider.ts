@@ -1,4 +1,4 @@
-/** Setting and removing a provider. A stored key goes only to the address it was given for. */
+/** Sets and removes providers. A stored key goes only to the address it was given for. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { type Principal, principalKey, type SettingChange, type Work } from "#engine/index.ts";
 import type { ProviderAnswer } from "./ask-provider.ts";
@@ -16,7 +16,7 @@ import type { ProviderRow } from "./schema.ts";
 import type { KeySealer } from "./seal-key.ts";
 
 const MAX_PROVIDERS = 100;
-/** Built in, and reached without settings. */
+/** Built-in names, which need no settings. */
 const TAKEN_NAMES = new Set(["demo"]);
 
 /** Refuses a name that no provider may have. */
@@ -29,7 +29,7 @@ export function requireName(name: string): void {
   );
 }
 
-/** How the provider is reached after a change, with the key that is given or was kept. */
+/** Returns the provider's address and key after a change; the key is the given or the stored one. */
 export function reachAfter(
   sealer: KeySealer,
   key: { orgId: string; name: string },
@@ -79,7 +79,7 @@ export async function setProvider(
   return row;
 }
 
-/** A turn was answered by a provider that nobody had reached when it was saved. */
+/** Records that a turn reached a provider that was untried when it was saved. */
 export async function noteAnswered(work: Work, orgId: string, name: string): Promise<void> {
   if ((await saveAnswered(work.tx, { orgId, name })) > 0) announce(work, name);
 }
@@ -98,7 +98,7 @@ export async function removeProvider(
   return row;
 }
 
-/** Its name is what somebody typed, and it has no other. */
+/** Describes the change. A provider's name, as somebody typed it, is its only identifier. */
 function changeOf(principal: Principal, action: string): SettingChange {
   const { orgId } = principal;
   return { orgId, by: principalKey(principal), area: "provider", action, subjectId: null };
@@ -134,7 +134,7 @@ function keptSecret(
   return secret;
 }
 
-/** The list as it is stored; null when the provider is asked for it. */
+/** Returns the list as it is stored; null: the provider's own list. */
 export function modelsAfter(
   { models }: ProviderChange,
   before: ProviderRow | undefined,

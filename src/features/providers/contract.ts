@@ -1,4 +1,4 @@
-/** Model providers on the wire, and their routes. A key goes in; it never comes out. */
+/** Model providers on the wire, and their routes. A key goes in; no route returns it. */
 import * as z from "zod";
 import { apiRoute } from "#protocol/api-route.ts";
 import { isoTime, pageOf } from "#protocol/page.ts";
@@ -12,23 +12,26 @@ export const providerSchema = z
   .object({
     name: z.string(),
     kind: z.enum(PROVIDER_KINDS),
-    /** Null for those who may not change it. */
+    /** Null for callers who may not change it. */
     baseUrl: z.string().nullable(),
     hasKey: z.boolean(),
-    /** Its last characters, to tell keys apart; null for a short one and for those who may not change it. */
+    /**
+     * Last characters of the key, to tell keys apart; null for a short one and for callers who may not change
+     * it.
+     */
     keyEnd: z.string().nullable(),
-    /** What is offered; null when the provider is asked. */
+    /** Offered models; null: the provider's own list. */
     models: z.array(z.string()).nullable(),
-    /** False: it gave no list of models when it was saved, so its key was never tried. It is no default then. */
+    /** False: it sent no list of models when it was saved, so its key is untried. It is no default then. */
     answered: z.boolean(),
-    /** Why its key cannot be used and what to do; null when it can. */
+    /** Reason why the key cannot be used, and the remedy; null when it can. */
     problem: z.string().nullable(),
     updatedAt: isoTime,
   })
   .meta({ id: "Provider" });
 export type Provider = z.infer<typeof providerSchema>;
 
-/** It will be a header, so it holds nothing that could end one. */
+/** The key becomes a header, so it contains no character that could end one. */
 const apiKey = z
   .string()
   .trim()
@@ -36,11 +39,11 @@ const apiKey = z
 
 export const providerChangeSchema = z.strictObject({
   kind: z.enum(PROVIDER_KINDS),
-  /** Left out: as it was, or the usual one of this kind. */
+  /** Left out: unchanged, or the default of this kind. */
   baseUrl: z.string().min(1).max(2_000).optional(),
-  /** Left out: as it was. */
+  /** Left out: unchanged. */
   apiKey: apiKey.optional(),
-  /** Left out: as it was. Null: the provider is asked. */
+  /** Left out: unchanged. Null: the provider's own list. */
   models: z
     .array(z.string().regex(/^[\x21-\x7e]{1,200}$/, "must be the name of a model"))
     .min(1)

@@ -1,6 +1,6 @@
 /**
- * Providers: model providers that were given in settings. Their keys are kept encrypted and stay on
- * the server, which speaks to them for its runners.
+ * Model providers that people set up in settings. Their keys are stored encrypted and stay on the server,
+ * which calls the providers for its runners.
  */
 import { command, type Engine, type Feature } from "#engine/index.ts";
 import type { Fetch } from "./ask-provider.ts";
@@ -15,12 +15,14 @@ import { createKeySealer } from "./seal-key.ts";
 export type { ReachableProvider } from "./reachable-provider.ts";
 export { providerKeyColumn } from "./seal-key.ts";
 
-/** What a runner needs to know to offer its models. */
+/** Provider as a runner needs it to offer its models. */
 export interface OfferedProvider {
   name: string;
   kind: ProviderKind;
   models: string[] | null;
-  /** False: nobody answered when it was saved; it is not chosen while another model is there. */
+  /**
+   * False: the provider did not respond when it was saved; it is not chosen while another model is available.
+   */
   answered: boolean;
 }
 
@@ -29,13 +31,13 @@ export interface Providers {
   /** Refuses with `secret_key_changed` when the stored key cannot be read. */
   resolve(engine: Engine, orgId: string, name: string): Promise<ReachableProvider | undefined>;
   list(engine: Engine, orgId: string): Promise<OfferedProvider[]>;
-  /** A turn was answered by it: it is no longer one that was never tried. */
+  /** Records that the provider completed a turn, so it no longer counts as untried. */
   noteAnswered(engine: Engine, orgId: string, name: string): Promise<void>;
 }
 
 export interface ProvidersOptions {
   secretKey: string;
-  /** How providers are asked whether they take a key. */
+  /** Fetch that checks whether a provider accepts a key. */
   fetch?: Fetch;
 }
 

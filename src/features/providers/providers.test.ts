@@ -28,7 +28,7 @@ const runner: Principal = {
 
 /** Stands in for the providers' own servers. */
 class Vendors {
-  /** Paths and credentials in the order in which they were asked. */
+  /** Paths and credentials in the order of the requests. */
   asked: { url: string; headers: Record<string, string> }[] = [];
   status = 200;
   body = "{}";
@@ -44,14 +44,14 @@ class Vendors {
   };
 }
 
-interface Place {
+interface TestDatabase {
   url: string;
   discard(): Promise<void>;
 }
 
-function suite(title: string, place: () => Promise<Place>): void {
+function suite(title: string, place: () => Promise<TestDatabase>): void {
   describe(title, () => {
-    let at: Place;
+    let at: TestDatabase;
     let store: Store;
     let kernel: Kernel;
     let providers: Providers;
@@ -86,7 +86,7 @@ function suite(title: string, place: () => Promise<Place>): void {
       await at.discard();
     });
 
-    /** As the surface would: the body is checked, then the route is called. */
+    /** Checks the body and calls the route, as the HTTP surface does. */
     async function call<T>(
       method: "get" | "put" | "delete",
       name: string,
@@ -175,7 +175,7 @@ function suite(title: string, place: () => Promise<Place>): void {
       await set("mine", { kind: "openai", apiKey: API_KEY });
       const evil = { kind: "openai", baseUrl: "https://evil.example.com" };
       await expect(set("mine", evil)).rejects.toMatchObject({ code: "key_required" });
-      // Nor by way of another kind's usual address.
+      // The default address of another kind is no way around this either.
       await expect(set("mine", { kind: "anthropic" })).rejects.toMatchObject({
         code: "key_required",
       });
@@ -350,7 +350,7 @@ function suite(title: string, place: () => Promise<Place>): void {
           headers: { "x-api-key": API_KEY, ...version },
         },
         { url: "https://api.openai.com/v1/models", headers: bearer },
-        // Its list of models is for everybody.
+        // Its list of models is public.
         { url: "https://openrouter.ai/api/v1/key", headers: bearer },
         {
           url: "https://api.anthropic.com/v1/models",
@@ -418,7 +418,7 @@ function suite(title: string, place: () => Promise<Place>): void {
       vendors.status = 404;
       const house = { kind: "openai-compatible", baseUrl: "http://10.0.0.5:8000", models: ["m"] };
       expect(await set("house", house)).toMatchObject({ answered: false });
-      // They stay when something else is changed.
+      // The models stay when another setting changes.
       const again = { kind: house.kind, apiKey: API_KEY };
       expect(await set("house", again)).toMatchObject({ answered: false, models: ["m"] });
       vendors.body = "<html>";

@@ -1,4 +1,4 @@
-/** The only SQL on model providers' settings. */
+/** SQL on model providers' settings. No other file has any. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { ProviderRow, ProviderTables } from "./schema.ts";
 
@@ -39,7 +39,7 @@ export function listProviders(reader: Reader, orgId: string): Promise<ProviderRo
   return reader.all(selectOfOrg, { orgId });
 }
 
-/** Address and sealed key are always written together: the one is good only with the other. */
+/** Address and sealed key are always written together: each is valid only with the other. */
 const upsert = prepare<ProviderRow, unknown>((db, p) =>
   db
     .insertInto("provider_settings")
@@ -84,7 +84,7 @@ const updateAnswered = prepare<ProviderKey, unknown>((db, p) =>
     .where("name", "=", p("name"))
     .where("answered", "=", 0),
 );
-/** How many rows that changed: none when it had answered before. */
+/** Returns the number of changed rows: none when the provider had responded before. */
 export function saveAnswered(tx: Tx, key: ProviderKey): Promise<number> {
   return tx.run(updateAnswered, key);
 }

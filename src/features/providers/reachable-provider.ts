@@ -1,9 +1,9 @@
 import type { ProviderKind } from "./contract.ts";
 
-/** How to reach a provider. For the server alone: it holds the key. */
+/** Address and key of a provider. It stays on the server, because it holds the key. */
 export interface ReachableProvider {
   kind: ProviderKind;
   baseUrl: string;
-  /** Null: it wants none. */
+  /** Null: the provider needs none. */
   apiKey: string | null;
 }

@@ -25,7 +25,7 @@ export function providerRoutes(sealer: KeySealer, fetch: Fetch): readonly Route[
       requireName(name);
       const key = { orgId: principal.orgId, name };
       const before = await engine.store.read((reader) => findProvider(reader, key));
-      // Outside the transaction: the provider may take its time.
+      // Runs outside the transaction: the provider may take its time.
       const namesModels = modelsAfter(body, before) !== null;
       const reached = reachAfter(sealer, key, body, before);
       const answer = await askProvider(reached, fetch, { namesModels });
@@ -43,12 +43,12 @@ export function providerRoutes(sealer: KeySealer, fetch: Fetch): readonly Route[
 }
 
 const KEY_END_CHARS = 4;
-/** Of a shorter key, its end would be too much of it. */
+/** The end of a shorter key would reveal too much of it. */
 const MIN_CHARS_TO_SHOW_END = 20;
 
 function viewFor(principal: Principal, sealer: KeySealer, row: ProviderRow): Provider {
   const manages = may(principal, "provider.manage", { orgId: row.org_id });
-  const { keyEnd, problem } = lookAtKey(sealer, row);
+  const { keyEnd, problem } = describeKey(sealer, row);
   return {
     name: row.name,
     kind: row.kind,
@@ -62,8 +62,8 @@ function viewFor(principal: Principal, sealer: KeySealer, row: ProviderRow): Pro
   };
 }
 
-/** One key that cannot be read must not hide the other providers. */
-function lookAtKey(
+/** One unreadable key must not hide the other providers. */
+function describeKey(
   sealer: KeySealer,
   { secret, org_id, name, base_url }: ProviderRow,
 ): { keyEnd: string | null; problem: string | null } {

@@ -8,11 +8,11 @@ export interface ProviderRow {
   name: string;
   kind: ProviderKind;
   base_url: string;
-  /** The sealed key; null when the provider wants none. */
+  /** The sealed key; null when the provider needs none. */
   secret: string | null;
-  /** A JSON array; null: the provider is asked. */
+  /** A JSON array; null: the provider's own list. */
   models: string | null;
-  /** 1: it answered when these settings were saved. 0: nobody did, so the key was never tried. */
+  /** 1: the provider responded when these settings were saved. 0: it did not, so the key is untried. */
   answered: number;
   created_by: string;
   updated_at: number;
@@ -29,7 +29,7 @@ create table provider_settings (
 )
 `;
 
-/** Providers of older databases were not asked; they have been in use since. */
+/** Providers of older databases were not checked; they have been in use since. */
 const answered = "alter table provider_settings add column answered integer not null default 1";
 
 export const providerMigrations: readonly Migration[] = [

@@ -1,6 +1,6 @@
 /**
- * Providers' keys at rest. What a sealed key is for is sealed with it, so a row that was copied to
- * another name or organisation, or pointed to another address, opens nothing.
+ * Providers' keys at rest. The purpose of a key is sealed with it, so a row that was copied to another name
+ * or organisation, or pointed to another address, cannot be opened.
  */
 import { Refusal } from "#base/refusal.ts";
 import { createSealer } from "#base/secrets/seal.ts";
@@ -25,7 +25,7 @@ export interface KeyPlace {
 
 export interface KeySealer {
   seal(apiKey: string, place: KeyPlace): string;
-  /** Refuses when it was sealed under another secret key, or for another place. */
+  /** Refuses a key that was sealed under another secret key, or for another provider entry. */
   open(sealed: string, place: KeyPlace): string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Names and addresses of repositories, as people write them and as they are kept. Pure: whether
- * there is a repository at an address is found out by the runner that clones it.
+ * Names and addresses of repositories, as people write them and as they are stored. Pure: only the runner
+ * that clones a repository finds out if it exists.
  */
 import { Refusal } from "#base/refusal.ts";
 import {
@@ -14,11 +14,11 @@ import type { RepoProvider } from "./contract.ts";
 export interface Address {
   kind: "web" | "ssh" | "path";
   url: string;
-  /** The same for all ways to write one place. */
+  /** Same for all spellings of one address. */
   key: string;
   /** Null for a path. */
   host: string | null;
-  /** Inside the host, or on the machine; no `.git` at its end. */
+  /** Path on the host, or on the machine; no `.git` at its end. */
   path: string;
 }
 
@@ -44,7 +44,7 @@ function describe(address: RepositoryAddress): Address {
       return { kind: "ssh", url, key, host, path };
     }
     case "path": {
-      // Git takes a repository by its inner folder too.
+      // Git also accepts a repository by its inner folder.
       const key = url.replace(/(?:\/\.git)+$/, "") || "/";
       return { kind: "path", url, key, host: null, path: plainRepositoryPath(url) };
     }
@@ -60,19 +60,18 @@ function describe(address: RepositoryAddress): Address {
 function webPlace({ hostname, port, pathname }: URL): Pick<Address, "key" | "host" | "path"> {
   const path = plainRepositoryPath(decodeURIComponent(pathname).normalize("NFC"));
   const host = plainHost(hostname);
-  // Names on hosts are usually alike in small and capital letters; a repository must not be
-  // reached around its entry by writing it in another way.
+  // Most hosts ignore case; another spelling must not reach a repository around its entry.
   const key = `${host}${port === "" ? "" : `:${port}`}/${path}`.toLowerCase();
   return { key, host, path };
 }
 
-/** A dot at the end says that a name is whole, and changes nothing. */
+/** A dot at the end marks a complete host name, and changes nothing. */
 function plainHost(host: string): string {
   return host.replace(/\.+(?=$|:)/, "");
 }
 
 const GITHUB_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?\/[A-Za-z0-9._-]{1,100}$/;
-/** Parts that begin with a letter or a digit: none is a path that climbs, an option or hidden. */
+/** Each part begins with a letter or a digit, so none is a parent folder, an option or hidden. */
 const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_][A-Za-z0-9._-]*){0,9}$/;
 const MAX_NAME_CHARS = 200;
 
@@ -92,7 +91,7 @@ export function requireFullName(name: string, provider: RepoProvider): string {
   );
 }
 
-/** The name an address suggests: its last two parts on a host, its folder on a machine. */
+/** Suggests a name for an address: its last two parts on a host, its folder on a machine. */
 export function nameFromAddress({ kind, path }: Address): string {
   const parts = path.split("/").filter((part) => part !== "");
   return parts.slice(kind === "path" ? -1 : -2).join("/");
@@ -100,13 +99,13 @@ export function nameFromAddress({ kind, path }: Address): string {
 
 export const nameKey = (fullName: string) => fullName.toLowerCase();
 
-/** What a browser or git is shown, beside the API of the same GitHub. */
+/** Returns the web address of the GitHub that an API belongs to. */
 export function githubWebUrl(apiUrl: string): string {
   const { hostname, origin } = new URL(apiUrl);
   return hostname === "api.github.com" ? "https://github.com" : origin;
 }
 
-/** A token must not be readable on its way. */
+/** Requires TLS, so that nobody can read a token on its way. */
 export function requireSafeForCredential({ kind, url, host }: Address): void {
   if (kind !== "web" || url.startsWith("https:")) return;
   if (host !== null && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(host)) return;

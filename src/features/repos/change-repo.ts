@@ -1,4 +1,4 @@
-/** Adding, changing and removing a repository. */
+/** Adds, changes and removes repositories. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Sealer } from "#base/secrets/seal.ts";
 import type { Reader } from "#base/store/index.ts";
@@ -18,7 +18,7 @@ import type { NewRepo, RepoChange, RepoProvider } from "./contract.ts";
 import { findRepo, findRepoByName, insertRepo, lockRepo, saveRepo } from "./queries.ts";
 import type { RepoRow } from "./schema.ts";
 
-/** Finds a persona that everybody in the organisation may use, by id or slug. */
+/** Finds a persona that every member of the organisation may use, by id or slug. */
 export type FindPersona = (
   reader: Reader,
   orgId: string,
@@ -31,7 +31,7 @@ export interface RepoSettings {
   findPersona: FindPersona;
 }
 
-/** A change whose persona may be named by its id, too. */
+/** A change whose persona may also be named by its id. */
 export type RepoEdit = RepoChange & { personaId?: string | null | undefined };
 
 export interface AddRepo {
@@ -87,7 +87,7 @@ function changeOf(
   return detail === undefined ? change : { ...change, detail };
 }
 
-/** What the trail calls the settings, where an agent works and with what before what it is. */
+/** Names of settings in the audit trail. Settings of place and access come before descriptive ones. */
 const TRAIL_NAMES: readonly (readonly [string, readonly (keyof RepoRow)[]])[] = [
   ["url", ["url", "url_key"]],
   ["credential", ["credential"]],
@@ -99,7 +99,7 @@ const TRAIL_NAMES: readonly (readonly [string, readonly (keyof RepoRow)[]])[] = 
   ["about", ["description", "language", "topics"]],
 ];
 
-/** All names together are no longer than a word of the trail may be, so none can hide another. */
+/** All names together fit into one field of the trail, so none can hide another. */
 function differences(before: RepoRow, after: RepoRow): string | undefined {
   const names = TRAIL_NAMES.filter(([, columns]) =>
     columns.some((column) => before[column] !== after[column]),
@@ -125,7 +125,7 @@ export async function changeRepo(
   return row;
 }
 
-/** It stays as a row, so that a sync does not bring it back; its secrets go. */
+/** Removes a repository and its secrets. The row stays, so that a sync does not bring it back. */
 export async function removeRepo(
   work: Work,
   principal: Principal,
@@ -146,12 +146,12 @@ export async function removeRepo(
   return row;
 }
 
-/** What a webhook's secret is bound to; the order must never change. */
+/** Fields that a webhook's secret is bound to; their order must never change. */
 export function webhookPlace({ org_id, id }: Pick<RepoRow, "org_id" | "id">): readonly string[] {
   return [org_id, id, "webhook"];
 }
 
-/** What is asked for by words; kept in small letters, which both databases compare alike. */
+/** Builds the search text, in lower case, which both databases compare alike. */
 export function withSearch(row: RepoRow): RepoRow {
   const topics = JSON.parse(row.topics) as string[];
   const parts = [row.full_name, row.description ?? "", row.language ?? "", ...topics];
@@ -183,7 +183,7 @@ interface Identity {
   fullName: string;
 }
 
-/** A name, an address, or both; what is left out is made from the other. */
+/** Completes a name or an address from the other. */
 function identify({ fullName, url, provider }: NewRepo, githubApiUrl: string): Identity {
   const web = githubWebUrl(githubApiUrl);
   if (url === undefined) {
@@ -204,7 +204,9 @@ function identify({ fullName, url, provider }: NewRepo, githubApiUrl: string): I
   return { address, provider: known, fullName: requireFullName(name, known) };
 }
 
-/** What GitHub also says; once a person has said it, a sync leaves it. Null hands it back. */
+/**
+ * Fields that GitHub also provides. A sync leaves a field that a person has set; null returns it to the sync.
+ */
 const SYNCED_FIELDS = ["url", "description", "defaultBranch", "language", "topics"] as const;
 export type SyncedField = (typeof SYNCED_FIELDS)[number];
 
@@ -220,19 +222,19 @@ function changed(
     else if (change[field] !== undefined) setHere.add(field);
   }
   const address = change.url === undefined ? undefined : parseAddress(change.url);
-  const said = <T>(value: T | undefined, before: T) => (value === undefined ? before : value);
+  const valueAfter = <T>(value: T | undefined, before: T) => (value === undefined ? before : value);
   return {
     ...row,
     url: address?.url ?? row.url,
     url_key: address?.key ?? row.url_key,
-    description: said(change.description, row.description) || null,
-    default_branch: said(change.defaultBranch, row.default_branch),
-    language: said(change.language, row.language) || null,
+    description: valueAfter(change.description, row.description) || null,
+    default_branch: valueAfter(change.defaultBranch, row.default_branch),
+    language: valueAfter(change.language, row.language) || null,
     topics: change.topics === undefined ? row.topics : JSON.stringify([...new Set(change.topics)]),
     enabled: change.enabled === undefined ? row.enabled : Number(change.enabled),
     ...persona,
-    setup_command: said(change.setupCommand, row.setup_command) || null,
-    credential: said(change.credential, row.credential),
+    setup_command: valueAfter(change.setupCommand, row.setup_command) || null,
+    credential: valueAfter(change.credential, row.credential),
     webhook_secret: webhookAfter(row, change, sealer),
     set_here: JSON.stringify([...setHere]),
   };
@@ -241,7 +243,7 @@ function changed(
 /** Empty when the change names no persona. */
 type PersonaColumns = Partial<Pick<RepoRow, "persona_id" | "persona_slug">>;
 
-/** Everybody's sessions would get it, so it must be shared. */
+/** Requires a shared persona, because everybody's sessions would get it. */
 async function personaColumns(
   reader: Reader,
   findPersona: FindPersona,

@@ -1,4 +1,4 @@
-/** Repositories on the wire, and their routes. A webhook secret goes in; it never comes out. */
+/** Repositories on the wire, and their routes. A webhook secret goes in; no route returns it. */
 import * as z from "zod";
 import { isStorable } from "#base/text/clean-text.ts";
 import { UNSTORABLE } from "#base/text/text-schemas.ts";
@@ -9,13 +9,13 @@ import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
 export const REPO_PROVIDERS = ["github", "git"] as const;
 export type RepoProvider = (typeof REPO_PROVIDERS)[number];
 
-/** Where the token for GitHub is looked for when nobody names another secret. */
+/** Secret with the token for GitHub, unless another is named. */
 export const GITHUB_TOKEN_SECRET = "GITHUB_TOKEN";
 
 export const repoSchema = z
   .object({
     id: z.string(),
-    /** Such as `owner/name`; sessions may name it so. */
+    /** Name such as `owner/name`, which sessions may use. */
     fullName: z.string(),
     /** The part of `fullName` before its last slash; null when it has none. */
     owner: z.string().nullable(),
@@ -24,23 +24,23 @@ export const repoSchema = z
     provider: z.enum(REPO_PROVIDERS),
     url: z.string(),
     description: z.string().nullable(),
-    /** Null: the one the repository itself names. */
+    /** Null: the repository's own default branch. */
     defaultBranch: z.string().nullable(),
     language: z.string().nullable(),
     topics: z.array(z.string()),
-    /** Whether sessions may use it. */
+    /** True if sessions may use it. */
     enabled: z.boolean(),
     personaSlug: z.string().nullable(),
-    /** Run once in a new workspace, in its sandbox, before the agent begins. */
+    /** Command to run once in a new workspace, in its sandbox, before the agent begins. */
     setupCommand: z.string().nullable(),
-    /** The name of the organisation's secret that opens it: a token, or `user:password`. */
+    /** Name of the organisation's secret that opens it: a token, or `user:password`. */
     credential: z.string().nullable(),
     hasWebhookSecret: z.boolean(),
-    /** When GitHub last showed it; null: never. */
+    /** Time when a sync last found it; null: never. */
     syncedAt: isoTime.nullable(),
-    /** Since when GitHub no longer shows it; null: it does, or was never asked. */
+    /** Time since when GitHub no longer lists it; null: it does, or was never asked. */
     missingAt: isoTime.nullable(),
-    /** Why sessions on it will fail and what to do; null when nothing is known. */
+    /** Reason why sessions on it will fail, and the remedy; null when no problem is known. */
     problem: z.string().nullable(),
     createdAt: isoTime,
     updatedAt: isoTime,
@@ -53,7 +53,7 @@ const text = (max: number) => z.string().trim().max(max).refine(isStorable, UNST
 const personaSlug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,99}$/, "must be the slug of a persona");
 const personaId = z.string().min(1).max(100);
 const secretName = z.string().regex(SECRET_NAME, "must be the name of a secret");
-/** Nothing that git could take for an option, a range or a place outside its branches. */
+/** A branch name that git cannot read as an option, a range or a ref outside its branches. */
 const branch = z
   .string()
   .max(250)
@@ -69,11 +69,11 @@ const settings = {
   language: text(100).nullable().optional(),
   topics: z.array(text(100).min(1)).max(50).optional(),
   enabled: z.boolean().optional(),
-  /** Default persona of sessions on it. It is kept when its slug changes. */
+  /** Default persona of sessions on it. It stays when its slug changes. */
   personaSlug: personaSlug.nullable().optional(),
   setupCommand: text(4_000).nullable().optional(),
   credential: secretName.nullable().optional(),
-  /** Goes in only; null takes it away. */
+  /** Never returned; null removes it. */
   webhookSecret: z
     .string()
     .regex(/^[\x21-\x7e]{8,200}$/, "must be 8 to 200 visible ASCII characters")
@@ -84,22 +84,22 @@ const settings = {
 export const newRepoSchema = z.strictObject({
   /** Left out: taken from the address. */
   fullName: z.string().max(200).optional(),
-  /** Left out: GitHub's own for this name. Any address that git takes, or a path; no passwords. */
+  /** Left out: GitHub's address for this name. Any address that git accepts, or a path; no passwords. */
   url: z.string().max(2_000).optional(),
-  /** Left out: by the address. */
+  /** Left out: derived from the address. */
   provider: z.enum(REPO_PROVIDERS).optional(),
   ...settings,
 });
 export type NewRepo = z.infer<typeof newRepoSchema>;
 
-/** What is left out stays; so does the name, which sessions and people know it by. */
+/** Fields left out stay. The name cannot change, because sessions and people refer to it. */
 export const repoChangeSchema = z.strictObject({
   url: z.string().max(2_000).optional(),
   ...settings,
 });
 export type RepoChange = z.infer<typeof repoChangeSchema>;
 
-/** By slug or by id; null for none. */
+/** Persona by slug or id; null for none. */
 export const repoPersonaSchema = z
   .strictObject({
     personaSlug: personaSlug.nullable().optional(),
@@ -117,7 +117,7 @@ export const repoPersonaAnswerSchema = z.object({
 });
 
 export const repoListQuery = z.strictObject({
-  /** Words; all must occur in name, description, language or topics. */
+  /** Words that must all occur in name, description, language or topics. */
   q: z.string().max(200).optional(),
   enabled: z
     .enum(["true", "false"])
@@ -127,31 +127,31 @@ export const repoListQuery = z.strictObject({
 });
 
 export const repoSyncSchema = z.strictObject({
-  /** An account or organisation of GitHub; left out: all that the token's owner works on. */
+  /** An account or organisation of GitHub; left out: all repositories that the token's owner works on. */
   owner: z
     .string()
     .regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$/, "must be an account of GitHub")
     .optional(),
   /** The secret with the token. */
   credential: secretName.default(GITHUB_TOKEN_SECRET),
-  /** Whether sessions may use what is found for the first time. */
+  /** True if sessions may use newly found repositories. */
   enabled: z.boolean().default(true),
 });
 export type RepoSync = z.infer<typeof repoSyncSchema>;
 
 export const repoSyncAnswerSchema = z.object({
   sync: z.object({
-    /** `stopped`: not all was read; what was read is kept, and nothing was called missing. */
+    /** `stopped`: the sync read only a part; it kept that part and marked nothing as missing. */
     state: z.enum(["complete", "stopped"]),
     stoppedBy: z.enum(["rate_limit", "time", "size"]).nullable(),
-    /** When to go on after a rate limit. */
+    /** Time to continue after a rate limit. */
     until: isoTime.nullable(),
     found: z.number().int(),
     added: z.number().int(),
     updated: z.number().int(),
     /** Newly marked as missing. */
     missing: z.number().int(),
-    /** Found, but left as they are; the first ones by name. */
+    /** Found, but left unchanged; the first ones by name. */
     skipped: z.array(
       z.object({
         fullName: z.string(),
@@ -169,7 +169,7 @@ const REPOS = "/api/orgs/{orgId}/repos";
 const REPO = `${REPOS}/{repoId}` as const;
 const oneRepo = z.object({ repo: repoSchema });
 
-/** Builds PATCH and PUT of a repository: both change only what they name, and clients use either. */
+/** Builds PATCH and PUT of a repository: both change only the fields they name, and clients use either. */
 function updateRoute<const Method extends "patch" | "put">(method: Method) {
   return apiRoute({
     method,

@@ -1,7 +1,7 @@
 /**
- * Asking GitHub for repositories, page by page. Pages are counted by us and never followed by the
- * address an answer gives, so the token goes to the configured place alone. What GitHub says is
- * checked before anything is made of it.
+ * Reads repositories from GitHub, page by page. This code counts pages itself and never follows an address
+ * from a response, so the token goes to the configured host alone. Every response is checked before it is
+ * used.
  */
 import type { Octokit } from "octokit";
 import * as z from "zod";
@@ -12,9 +12,9 @@ export const GITHUB_API_URL = "https://api.github.com";
 const PAGE_SIZE = 100;
 const REQUEST_TIMEOUT_MS = 20_000;
 const RETRY_MS = 500;
-/** What a caller is told to wait. */
+/** Delay that a caller is told to wait. */
 const ASK_AGAIN_MS = 30_000;
-/** Without a word from GitHub about when. */
+/** Pause after a limit for which GitHub gives no end. */
 const LIMIT_PAUSE_MS = 60_000;
 
 const text = (max: number) =>
@@ -39,20 +39,22 @@ export type FoundRepo = z.infer<typeof foundSchema>;
 
 export type GithubPage =
   | { kind: "page"; repos: FoundRepo[]; unreadable: number; hasNext: boolean; until: number | null }
-  /** Nothing more may be asked before `until`. */
+  /** No further request before `until`. */
   | { kind: "limited"; until: number };
 
 export interface GithubQuestion {
   apiUrl: string;
   token: string;
-  /** Undefined: all that the token's owner works on. */
+  /** Undefined: all repositories that the token's owner works on. */
   owner: string | undefined;
   now: () => number;
 }
 
 type Listing = { route: string; parameters: Record<string, string> };
 
-/** Ends after the last page, or after one that says `limited`. Refuses what a person must mend. */
+/**
+ * Yields pages until the last one, or until one that says `limited`. Refuses problems that a person must fix.
+ */
 export async function* readGithub(question: GithubQuestion): AsyncGenerator<GithubPage> {
   const octokit = await connect(question);
   let listing: Listing | undefined;
@@ -69,7 +71,7 @@ export async function* readGithub(question: GithubQuestion): AsyncGenerator<Gith
   }
 }
 
-/** Loaded when it is needed: few servers ever ask GitHub. */
+/** Octokit is loaded on demand: few servers ever use GitHub. */
 async function connect({ apiUrl, token }: GithubQuestion): Promise<Octokit> {
   const { Octokit } = await import("octokit");
   const silent = () => {};
@@ -77,7 +79,7 @@ async function connect({ apiUrl, token }: GithubQuestion): Promise<Octokit> {
     auth: token,
     baseUrl: apiUrl.replace(/\/+$/, ""),
     userAgent: "muster",
-    // A limit may last an hour: the caller is told instead of being kept waiting.
+    // A limit may last an hour: the caller gets a refusal instead of waiting.
     throttle: { enabled: false },
     retry: {
       retries: 1,
@@ -88,7 +90,7 @@ async function connect({ apiUrl, token }: GithubQuestion): Promise<Octokit> {
   });
 }
 
-/** An account lists its private repositories only to itself, and at another place. */
+/** An account lists its private repositories only to itself, and at another route. */
 async function listingOf(octokit: Octokit, owner: string | undefined): Promise<Listing> {
   if (owner === undefined) return { route: "GET /user/repos", parameters: {} };
   const { data } = await ask(octokit, "GET /users/{owner}", { owner });
@@ -136,7 +138,7 @@ async function ask(
   return { data, headers: headers as Headers };
 }
 
-/** Until when a limit lasts; whatever else went wrong is refused. The token is in none of it. */
+/** Returns the end of a rate limit; refuses any other error. No message contains the token. */
 function limitOf(error: unknown, { owner, now }: GithubQuestion): number {
   if (error instanceof Refusal) throw error;
   const { status, response } = error as { status?: number; response?: { headers?: Headers } };

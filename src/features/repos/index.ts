@@ -1,6 +1,6 @@
 /**
- * Repositories: what sessions may work on, by name. Admins keep the list, by hand or from GitHub;
- * everybody in the organisation reads and uses it.
+ * Repositories that sessions may work on, by name. Admins maintain the list, by hand or from GitHub; every
+ * member of the organisation reads and uses it.
  */
 import { Refusal } from "#base/refusal.ts";
 import { createSealer } from "#base/secrets/seal.ts";
@@ -21,13 +21,13 @@ export interface ReposOptions {
   secretKey: string;
   secrets: Pick<Secrets, "read">;
   findPersona: FindPersona;
-  /** Where GitHub's API is: of github.com, or of a server of one's own. */
+  /** Address of GitHub's API: github.com, or a server of one's own. */
   githubApiUrl?: string | undefined;
 }
 
 export interface Repos {
   feature: Feature;
-  /** To check a webhook with; undefined: none was given. Must go to no answer and no log line. */
+  /** Secret to verify a webhook with; undefined: none was set. Must appear in no response and no log line. */
   webhookSecret(engine: Engine, orgId: string, fullName: string): Promise<string | undefined>;
 }
 

@@ -1,8 +1,8 @@
 /**
- * What opens a session's repository, for the runner that works on the session. The secret is the
- * organisation's: a person's own is never looked at, or whoever sets up a repository could have it
- * sent to a place of his choosing by its name. It goes to machines of the organisation, and to those
- * of admins; somebody's own machine would let them read it.
+ * Credentials of a session's repository, for the runner that works on the session. Only the organisation's
+ * secrets are used, never a person's own: otherwise whoever sets up a repository could have such a secret
+ * sent to a host of their choice by naming it. The credentials go to machines of the organisation and of
+ * admins; any other person's machine would let that person read them.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
@@ -18,9 +18,9 @@ export interface OpenerOptions {
   githubApiUrl: string;
 }
 
-/** Hosts that take tokens ask for some name with them; what it is does not matter to most. */
+/** Hosts that accept tokens require some user name with them; most ignore its value. */
 const TOKEN_USER = "x-access-token";
-/** Shorter ones could not be told from other words in what agents are shown. */
+/** A shorter password could not be told from other words in text that agents are shown. */
 const MIN_PASSWORD_CHARS = 8;
 const VISIBLE = /^[\x21-\x7e]+$/;
 
@@ -80,7 +80,7 @@ async function readCredential(
   return { secret, username, password };
 }
 
-/** A frame that is refused as unavailable is sent again; this would not get better by that. */
+/** Runners send a frame again that is refused as unavailable; retrying would not help here. */
 async function read(
   engine: Engine,
   secrets: Pick<Secrets, "read">,
@@ -95,7 +95,7 @@ async function read(
   }
 }
 
-/** The token of a repository goes to the API of the same GitHub, and to no other. */
+/** Returns the API of the same GitHub that the repository is on, which alone gets its token. */
 function apiOf({ provider, url }: ResolvedRepo, githubApiUrl: string): string | null {
   if (provider !== "github") return null;
   return new URL(githubWebUrl(githubApiUrl)).origin === new URL(url).origin ? githubApiUrl : null;
@@ -105,7 +105,7 @@ function unusable(message: string): Refusal {
   return new Refusal("conflict", "repo_credential_unusable", message);
 }
 
-/** An agent commits as the person whose session it is. */
+/** Git identity of a session: an agent commits as the session's owner. */
 export async function briefIdentity(
   reader: Reader,
   { repo, owner_id: ownerId }: SessionRow,
@@ -116,7 +116,9 @@ export async function briefIdentity(
   return { instructions: [], files: [], setup: null, identity: identityOf(user) };
 }
 
-/** What git would read as the end of a name, an address or a line is left out. */
+/**
+ * Builds a git identity without characters that git would read as the end of a name, an address or a line.
+ */
 export function identityOf(user: { id: string; name: string; email: string | null }): GitIdentity {
   const clean = (text: string) =>
     text

@@ -1,4 +1,4 @@
-/** The only SQL on repositories. */
+/** SQL on repositories. No other file has any. */
 import { sql } from "kysely";
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { RepoRow, RepoTables } from "./schema.ts";
@@ -38,7 +38,7 @@ export function lockRepo(tx: Tx, key: RepoKey): Promise<RepoRow | undefined> {
 const selectPresent = prepare<{ id: string }, RepoRow>((db, p) =>
   db.selectFrom("repos").selectAll().where("id", "=", p("id")).where("archived_at", "is", null),
 );
-/** Of whatever org, without those that were removed. */
+/** Lists repositories of any organisation, without removed ones. */
 export async function listReposById(reader: Reader, ids: readonly string[]): Promise<RepoRow[]> {
   const rows: RepoRow[] = [];
   for (const id of ids) {
@@ -75,7 +75,7 @@ const selectByUrl = prepare<{ orgId: string; urlKey: string }, RepoRow>((db, p) 
     .orderBy("name_key")
     .limit(1),
 );
-/** One that may be used, if several have the same address. */
+/** Finds a repository by address; prefers an enabled one if several share the address. */
 export function findRepoByUrl(
   reader: Reader,
   orgId: string,
@@ -87,13 +87,13 @@ export function findRepoByUrl(
 export interface RepoFilter {
   orgId: string;
   words: readonly string[];
-  /** Whether one of the words is enough. */
+  /** True if one matching word is enough. */
   anyWord?: boolean;
   enabled?: boolean | undefined;
   after?: string | undefined;
 }
 
-/** By name. */
+/** Lists repositories by name. */
 export function listRepos(reader: Reader, filter: RepoFilter, limit: number): Promise<RepoRow[]> {
   const query = selectRepos(reader, filter).selectAll().orderBy("name_key").limit(limit);
   return reader.query<RepoRow>(query.compile());
@@ -124,7 +124,7 @@ function selectRepos(
   return query;
 }
 
-/** Those of these names that are there, and those that were removed, locked in one order. */
+/** Locks the repositories with these names, removed ones included, in one order. */
 export function lockReposByName(
   tx: Tx,
   orgId: string,
@@ -170,13 +170,13 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof RepoRow)[];
 const insertRow = inserter<RepoRow>("repos", COLUMNS);
 
-/** False when the name was taken in the meantime. */
+/** Returns false when the name was taken meanwhile. */
 export async function insertRepo(tx: Tx, row: RepoRow): Promise<boolean> {
   const { sql, parameters } = insertRow(tx.dialect, [row]);
   return (await tx.execute({ sql: `${sql} on conflict do nothing`, parameters })) === 1;
 }
 
-/** The row must be locked. Its name is free, or was its own. */
+/** Saves a repository. The caller has locked the row; its name is free, or was its own. */
 export async function saveRepo(tx: Tx, { id, ...fields }: RepoRow): Promise<void> {
   await tx.execute(
     builder<RepoTables>(tx.dialect).updateTable("repos").set(fields).where("id", "=", id).compile(),
@@ -196,7 +196,7 @@ const updateMissing = prepare<
     .where("missing_at", "is", null)
     .where("archived_at", "is", null),
 );
-/** Marks those that the same question found before, and did not find since `before`. */
+/** Marks repositories that an earlier sync of the same scope found, and none found since `before`. */
 export function markMissing(
   tx: Tx,
   orgId: string,
@@ -216,7 +216,7 @@ const updatePersonaSlug = prepare<{ orgId: string; personaId: string; slug: stri
       .where("persona_id", "=", p("personaId"))
       .where("persona_slug", "!=", p("slug")),
 );
-/** Shows a renamed persona by its new slug. */
+/** Stores the new slug of a renamed persona. */
 export function savePersonaSlug(
   tx: Tx,
   persona: { orgId: string; personaId: string; slug: string },
@@ -224,7 +224,7 @@ export function savePersonaSlug(
   return tx.run(updatePersonaSlug, persona);
 }
 
-/** A word as it is, not as a pattern. */
+/** Escapes a word for LIKE. */
 function containing(word: string): string {
   return `%${word.replaceAll(/[\\%_]/g, "\\$&")}%`;
 }

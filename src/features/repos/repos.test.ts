@@ -387,7 +387,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         "https://git.example.org/zoo/closed%20",
       ])
         await expect(resolve(text), text).rejects.toMatchObject({ code: "repo_disabled" });
-      // What cannot be compared is no way around it either.
+      // An address that cannot be compared is no way around the check either.
       for (const text of [
         "https://x@git.example.org/zoo/closed",
         "https://x:y@git.example.org/zoo/closed",
@@ -464,7 +464,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await names("q=filtered&enabled=false")).toEqual(["list/off"]);
       expect(await names("q=LIST/B%20gO")).toEqual(["list/B"]);
       expect(await names("q=gr%C3%96%C3%9Fe_x&enabled=true")).toHaveLength(4);
-      // Words, not patterns.
+      // The search takes words, not patterns.
       expect(await names("q=100%25%20filtered")).toHaveLength(5);
       expect(await names("q=1%25%25%20filtered")).toEqual([]);
       expect(await names("q=l_st%20filtered")).toEqual([]);

@@ -1,4 +1,4 @@
-/** What other parts ask of repositories: where a named one is, and which ones there are. */
+/** Repository lookups for other parts: one by name or address, or all that exist. */
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import {
@@ -18,21 +18,21 @@ export interface ResolvedRepo {
   fullName: string;
   provider: RepoProvider;
   url: string;
-  /** The repository is a folder of the runners' machines. */
+  /** True for a folder on the runners' machines. */
   isPath: boolean;
-  /** Null: the one the repository itself names. */
+  /** Null: the repository's own default branch. */
   branch: string | null;
   setup: string | null;
-  /** Default persona of sessions on it. */
+  /** Default persona of sessions on this repository. */
   personaId: string | null;
-  /** The name of the secret that opens it. */
+  /** Name of the secret that opens the repository. */
   credential: string | null;
 }
 
 /**
- * By full name, id of its own aside, or by address. Undefined: the organisation knows none such.
- * Refuses one that an admin has switched off, however its address is written, and an address of which
- * that cannot be told. Other names that a host knows it by are not known here.
+ * Resolves a repository by full name or by address. Undefined: the organisation has no such entry. Refuses
+ * one that an admin has disabled, however its address is spelled, and an address that cannot be compared.
+ * Other names of the repository on its host are not known here.
  */
 export async function resolveRepo(
   reader: Reader,
@@ -65,8 +65,8 @@ const GITHUB = githubWebUrl(GITHUB_API_URL);
 
 /**
  * Lists the addresses that sessions on a repository may have stored, by its full name or any of its
- * addresses: that of the organisation's list, and what was given in its canonical spelling. Finds
- * those of a repository that was switched off, too. Empty for what is no name and no address.
+ * addresses: the one in the organisation's list, and the given one in its canonical spelling. Includes
+ * disabled repositories. Empty for text that is neither a name nor an address.
  */
 export async function listRepoAddresses(
   reader: Reader,
@@ -79,12 +79,12 @@ export async function listRepoAddresses(
   const row = await find(reader, orgId, text);
   const given = addressText(reading.address);
   const addresses = [given, ...(row ? [row.url] : [])];
-  // Without an entry, a name is taken for one of GitHub, as everywhere.
+  // A name without an entry means a repository on GitHub, as everywhere.
   if (!row && isFullName(text, "github")) addresses.push(`${GITHUB}/${text}`);
   return [...new Set(addresses.flatMap(withAndWithoutGit))];
 }
 
-/** Sessions keep web addresses as they were given, with or without `.git` at the end. */
+/** Sessions keep web addresses as given, with or without `.git` at the end. */
 function withAndWithoutGit(address: string): string[] {
   if (!/^https?:/.test(address)) return [address];
   const plain = address.replace(/(?:\.git)?\/*$/, "");
@@ -99,7 +99,9 @@ async function find(reader: Reader, orgId: string, text: string): Promise<RepoRo
   return key === undefined ? undefined : findRepoByUrl(reader, orgId, key);
 }
 
-/** What is no address is for others to refuse. One that cannot be compared must not get past here. */
+/**
+ * Returns undefined for text that is no address, which others refuse. Throws for one that cannot be compared.
+ */
 function addressKey(text: string): string | undefined {
   try {
     return parseAddress(text).key;
@@ -111,7 +113,7 @@ function addressKey(text: string): string | undefined {
 
 const IS_ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i;
 
-/** What an agent is told, to choose by: no address, which may be a path, and no command. */
+/** Repository as an agent sees it: no address, which may be a path, and no command. */
 export interface KnownRepo {
   fullName: string;
   description: string | null;
@@ -125,7 +127,7 @@ const KNOWN_LIMIT = 50;
 const CONSIDERED = 500;
 const MAX_WORDS = 20;
 
-/** Lists those that may be used; with words, the ones that hold most of them first. */
+/** Lists enabled repositories; with words, the ones that match most of them first. */
 export async function listKnownRepos(
   reader: Reader,
   orgId: string,

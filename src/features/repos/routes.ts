@@ -126,7 +126,7 @@ async function getRepo({ store }: Engine, key: { orgId: string; id: string }): P
   return row;
 }
 
-/** Shows a persona that was deleted by its last slug, without a name. */
+/** Shows a deleted persona by its last slug, without a name. */
 async function personaView(
   { store }: Engine,
   { findPersona }: RepoRoutesOptions,
@@ -171,7 +171,7 @@ async function tokenFor(
       `There is no secret ${credential}. Store a token of GitHub under this name (muster secrets set ${credential}), or name another as credential.`,
     );
   }
-  // It will be a header; what could not be one would be repeated in an error.
+  // The token becomes a header; an invalid one would be repeated in an error.
   if (/^[\x21-\x7e]{1,1000}$/.test(token)) return token;
   throw new Refusal(
     "conflict",

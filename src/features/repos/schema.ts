@@ -7,11 +7,11 @@ export interface RepoRow {
   id: string;
   org_id: string;
   full_name: string;
-  /** The name in small letters: two that differ in nothing else are one. */
+  /** The name in lower case: names that differ only in case are the same. */
   name_key: string;
   provider: RepoProvider;
   url: string;
-  /** The address as it is compared: two ways to write one place are one. */
+  /** The address in comparable form: two spellings of one address are the same. */
   url_key: string;
   description: string | null;
   default_branch: string | null;
@@ -22,24 +22,24 @@ export interface RepoRow {
   enabled: number;
   /** Sealed. */
   webhook_secret: string | null;
-  /** Default persona of sessions on it. It stays the same one when its slug changes. */
+  /** Default persona of sessions on this repository. The id stays when the persona's slug changes. */
   persona_id: string | null;
-  /** The slug of that persona, for lists; also names one that was deleted. */
+  /** Slug of that persona, for lists; also names a deleted one. */
   persona_slug: string | null;
   setup_command: string | null;
   credential: string | null;
-  /** A JSON array: what a person said about it, which no sync takes back. */
+  /** A JSON array of the fields that a person set, which no sync overwrites. */
   set_here: string;
-  /** What a search looks through, in small letters. */
+  /** Text that a search reads, in lower case. */
   search: string;
-  /** What was asked for when it was last synced, so that only the same question can miss it. */
+  /** Scope of the last sync that found it, so that only a sync of the same scope can report it missing. */
   sync_scope: string | null;
   synced_at: number | null;
   missing_at: number | null;
   created_by: string;
   created_at: number;
   updated_at: number;
-  /** Removed; kept so that a sync does not bring it back. */
+  /** Time of removal; the row stays so that a sync does not bring the repository back. */
   archived_at: number | null;
 }
 
@@ -61,7 +61,7 @@ create index repos_archived on repos (org_id, name_key) where archived_at is not
 create index repos_url on repos (org_id, url_key) where archived_at is null
 `;
 
-/** Sessions on a folder that an admin has put into the list were allowed to use it. */
+/** Sessions on a folder that an admin had listed were allowed to use it. */
 const pathRight = `
 update sessions set may_use_path = 1
   where repo like '/%' and exists (
@@ -73,7 +73,7 @@ update sessions set may_use_path = 1
 export const repoMigrations: readonly Migration[] = [
   { id: "repos-0001-repos", statements: (dialect) => ddl(dialect, tables) },
   { id: "repos-0002-path-right", statements: (dialect) => ddl(dialect, pathRight) },
-  // Filled by the briefing feature, which knows the table of personas as well.
+  // The briefing feature fills this column, because it also knows the table of personas.
   {
     id: "repos-0027-persona-id",
     statements: (dialect) => ddl(dialect, "alter table repos add column persona_id ID"),

@@ -1,4 +1,4 @@
-/** How repositories are found by words, by everybody in the organisation. */
+/** Search over repositories, for every member of the organisation. */
 import type { Searchable } from "#engine/index.ts";
 import { listReposById } from "./queries.ts";
 import { topicsOf } from "./view.ts";

@@ -31,25 +31,25 @@ const repo = (full_name: string, fields: Partial<GithubRepo> = {}): GithubRepo =
   ...fields,
 });
 
-interface Asked {
+interface SeenRequest {
   path: string;
   query: URLSearchParams;
   authorization: string | undefined;
 }
 
-type Answer = [status: number, body: unknown, headers?: Record<string, string>];
+type FakeResponse = [status: number, body: unknown, headers?: Record<string, string>];
 
 /** Plays GitHub's API: accounts, pages with Link headers, limits. */
 class FakeGithub {
   readonly accounts = new Map<string, { type: string; repos: unknown[] }>();
-  /** Of the token's owner. */
+  /** Account of the token's owner. */
   own: { login: string; repos: unknown[] } = { login: "me", repos: [] };
-  readonly asked: Asked[] = [];
+  readonly asked: SeenRequest[] = [];
   pageSize = 100;
   onAsked = () => {};
-  /** Instead of a usual answer to the request with this number, beginning with 1. */
-  answers = new Map<number, Answer | "hang up">();
-  /** With a usual answer to the request with this number. */
+  /** Replaces the usual response to the request with this number, beginning with 1. */
+  answers = new Map<number, FakeResponse | "hang up">();
+  /** Headers to add to the usual response to the request with this number. */
   headers = new Map<number, Record<string, string>>();
   readonly #server = createServer((request, response) => this.#serve(request, response));
 
@@ -87,7 +87,7 @@ class FakeGithub {
     else send(response, said ?? this.#answer(path, url.searchParams, authorization));
   }
 
-  #answer(path: string, query: URLSearchParams, authorization: string | undefined): Answer {
+  #answer(path: string, query: URLSearchParams, authorization: string | undefined): FakeResponse {
     if (authorization !== `token ${TOKEN}`) return [401, { message: "Bad credentials" }];
     if (path === "/user") return [200, { login: this.own.login, type: "User" }];
     if (path === "/user/repos") return this.#page(path, this.own.repos, query);
@@ -99,11 +99,11 @@ class FakeGithub {
     return this.#page(path, account.repos, query);
   }
 
-  #page(path: string, all: unknown[], query: URLSearchParams): Answer {
+  #page(path: string, all: unknown[], query: URLSearchParams): FakeResponse {
     const page = Number(query.get("page") ?? 1);
     const shown = all.slice((page - 1) * this.pageSize, page * this.pageSize);
     const hasNext = page * this.pageSize < all.length;
-    // Nobody is to be led away by it.
+    // A misleading address: no client may follow it.
     const elsewhere = "http://127.0.0.1:1/stolen";
     const links = [
       `<${elsewhere}?page=1>; rel="first"`,
@@ -113,7 +113,7 @@ class FakeGithub {
   }
 }
 
-function send(response: ServerResponse, [status, body, headers]: Answer): void {
+function send(response: ServerResponse, [status, body, headers]: FakeResponse): void {
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(body));
 }
@@ -194,7 +194,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         syncedAt: expect.any(String),
         missingAt: null,
       });
-      // What GitHub has put away is not offered.
+      // A repository that is archived on GitHub is not enabled.
       expect(await named("acme/old")).toMatchObject({ enabled: false, description: null });
       expect(github.asked.map(({ authorization }) => authorization)).toEqual([`token ${TOKEN}`]);
     });
@@ -263,7 +263,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         language: "Rust",
       });
       expect(await sync()).toMatchObject({ updated: 0 });
-      // Null hands a field back.
+      // Null returns a field to the sync.
       await change(id, { description: null });
       expect(await sync()).toMatchObject({ updated: 1 });
       expect(await named("Acme/App")).toMatchObject({ description: "Theirs" });
@@ -382,14 +382,14 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(github.asked).toHaveLength(2);
       expect((await list()).every(({ missingAt }) => missingAt === null)).toBe(true);
 
-      // The last request that was free is used; one more is not tried.
+      // The last free request is used; no further one is tried.
       github.asked.length = 0;
       github.answers.clear();
       github.headers.set(1, limit);
       expect(await sync()).toMatchObject({ ...stopped, found: 2 });
       expect(github.asked).toHaveLength(1);
 
-      // On the last page nothing more is to be asked, so it is complete.
+      // The last page needs no further request, so the sync is complete.
       github.asked.length = 0;
       github.headers.clear();
       github.headers.set(2, limit);
@@ -397,7 +397,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     it("stops when it takes too long, and keeps what it read", async () => {
-      // There the time cannot be moved.
+      // On PostgreSQL the test cannot move the time.
       if (made) return;
       github.pageSize = 1;
       github.own.repos = ["a", "b", "c", "d"].map((name) => repo(`acme/${name}`));

@@ -1,6 +1,6 @@
 /**
- * Bringing in what GitHub has. What people said here stays; nothing is ever deleted: what GitHub
- * no longer shows to the same question is marked.
+ * Syncs the list of repositories with GitHub. Fields that people set here stay. A sync deletes nothing: it
+ * marks a repository that GitHub no longer lists for the same scope.
  */
 import { Refusal } from "#base/refusal.ts";
 import { command, type Engine, type Work } from "#engine/index.ts";
@@ -17,7 +17,7 @@ const SKIPPED_SHOWN = 50;
 
 export interface SyncOrder {
   orgId: string;
-  /** For whom it is done. */
+  /** The person who asked for the sync. */
   userId: string;
   request: RepoSync;
   apiUrl: string;
@@ -28,7 +28,7 @@ export async function syncRepos(engine: Engine, order: SyncOrder): Promise<RepoS
   const { orgId, request, apiUrl, token } = order;
   const { clock } = engine;
   const startedAt = clock.now();
-  // Compared with what is stored, so it is the database's time.
+  // The database's time, because it is compared with stored times.
   const begun = await command(engine, async (work) => {
     const by = `user:${order.userId}`;
     await work.tell({ orgId, by, area: "repos", action: "synced", subjectId: null });
@@ -67,7 +67,7 @@ const NOTHING = {
   skippedCount: 0,
 } as const;
 
-/** A limit before anything was read is a refusal; later it ends a sync that did some of its work. */
+/** Refuses a limit that comes before anything was read; a later one ends a partial sync. */
 function stopAtLimit(result: RepoSyncResult, untilMs: number, now: number): RepoSyncResult {
   const until = new Date(untilMs).toISOString();
   if (result.found > 0) return { ...result, state: "stopped", stoppedBy: "rate_limit", until };
@@ -80,14 +80,14 @@ function stopAtLimit(result: RepoSyncResult, untilMs: number, now: number): Repo
 }
 
 /**
- * Two syncs that ask the same are of one scope; only such a one can miss what another found. The
- * same name may stand for different tokens of different people.
+ * Identifies syncs that ask the same question; only such a sync can report a repository missing. The
+ * credential's name alone is not enough: it may stand for different tokens of different people.
  */
 function scopeOf({ userId, request: { owner, credential } }: SyncOrder): string {
   return owner === undefined ? `token:${userId}:${credential}` : `owner:${owner.toLowerCase()}`;
 }
 
-interface Kept {
+interface SyncCounts {
   added: number;
   updated: number;
   skipped: RepoSyncResult["skipped"];
@@ -103,7 +103,7 @@ async function keepPage(
   const ids = new Map([...byName.keys()].map((key) => [key, engine.ids.mint("rep")]));
   const kept = await command(engine, async (work) => {
     const rows = await lockReposByName(work.tx, order.orgId, [...byName.keys()]);
-    const done: Kept = { added: 0, updated: 0, skipped: [] };
+    const done: SyncCounts = { added: 0, updated: 0, skipped: [] };
     for (const [key, repo] of byName) {
       const known = rows.filter((row) => row.name_key === key);
       await keepOne(work, order, { repo, known, id: ids.get(key) as string }, done);
@@ -118,7 +118,7 @@ async function keepPage(
 
 interface Candidate {
   repo: FoundRepo;
-  /** The rows of its name: at most one that is not removed. */
+  /** Rows with this name: at most one is not removed. */
   known: readonly RepoRow[];
   id: string;
 }
@@ -127,7 +127,7 @@ async function keepOne(
   work: Work,
   order: SyncOrder,
   { repo, known, id }: Candidate,
-  done: Kept,
+  done: SyncCounts,
 ): Promise<void> {
   const live = known.find((row) => row.archived_at === null);
   const reason = reasonToSkip(repo, live, known.length > 0);
@@ -166,7 +166,7 @@ function reasonToSkip(
   return live.provider === "github" ? undefined : "other_provider";
 }
 
-/** An answer from outside must not bring a path of this machine in, nor a password. */
+/** Rejects a response that would bring in a path of this machine, or a password. */
 function isUsable({ full_name, clone_url }: FoundRepo): boolean {
   if (!isFullName(full_name, "github")) return false;
   try {
@@ -203,7 +203,7 @@ function merged(row: RepoRow, repo: FoundRepo): RepoRow {
   };
 }
 
-/** What GitHub has put away is known, but not offered. */
+/** Builds the row of a new repository. One that is archived on GitHub starts disabled. */
 function newRow({ now }: Work, { orgId, userId, request }: SyncOrder, repo: FoundRepo, id: string) {
   const row: RepoRow = {
     ...BLANK,

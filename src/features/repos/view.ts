@@ -1,4 +1,4 @@
-/** How a repository is shown. */
+/** API view of a repository. */
 import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import type { Repo } from "./contract.ts";
 import type { RepoRow } from "./schema.ts";

@@ -1,4 +1,4 @@
-/** Giving a secret a value, and removing it. */
+/** Sets and removes secrets. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Sealer } from "#base/secrets/seal.ts";
 import { type Principal, principalKey, type SettingChange, type Work } from "#engine/index.ts";
@@ -59,7 +59,7 @@ export async function removeSecret(
   return row;
 }
 
-/** Its name is what somebody typed, and it has no other. */
+/** Describes the change. A secret's name, as somebody typed it, is its only identifier. */
 function changeOf(
   { orgId, scope }: SecretKey,
   principal: Principal,
@@ -69,12 +69,12 @@ function changeOf(
   return { orgId, by: principalKey(principal), area, action, subjectId: null };
 }
 
-/** What a value is bound to; the order must never change. */
+/** Fields that a sealed value is bound to; their order must never change. */
 export function placeOf({ orgId, scope, ownerId, name }: SecretKey): readonly string[] {
   return [orgId, scope, ownerId, name];
 }
 
-/** Of a new one: what has a longer name from before can still be given another value. */
+/** Checks the name of a new secret. An older secret with a longer name can still be given another value. */
 function requireName(name: string): void {
   if (SECRET_NAME.test(name)) return;
   throw new Refusal("invalid", "invalid_name", `This name cannot be used. ${SECRET_NAME_RULE}`);
@@ -90,8 +90,8 @@ function requireFit(value: string): void {
   }
 }
 
-async function requireRoom({ tx }: Work, shelf: Shelf): Promise<void> {
-  if ((await countSecrets(tx, shelf)) < MAX_SECRETS) return;
+async function requireRoom({ tx }: Work, owner: Shelf): Promise<void> {
+  if ((await countSecrets(tx, owner)) < MAX_SECRETS) return;
   throw new Refusal(
     "limit",
     "too_many_secrets",
@@ -99,7 +99,7 @@ async function requireRoom({ tx }: Work, shelf: Shelf): Promise<void> {
   );
 }
 
-/** Only that some secret has changed: its name is for who reads the list. */
+/** Announces that some secret has changed, without its name: only people who may read the list see that. */
 function announce({ tx, announcer }: Work, { scope, ownerId }: SecretKey): void {
   const topic = scope === "org" ? "secrets" : `user:${ownerId}`;
   tx.afterCommit(() => announcer.hint(topic, "secret", "secrets"));

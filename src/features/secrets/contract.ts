@@ -1,4 +1,4 @@
-/** Secrets on the wire, and their routes. A value goes in; it never comes out. */
+/** Secrets on the wire, and their routes. A value goes in; no route returns it. */
 import * as z from "zod";
 import { isStorable } from "#base/text/clean-text.ts";
 import { UNSTORABLE } from "#base/text/text-schemas.ts";
@@ -16,16 +16,16 @@ export type SecretScope = (typeof SECRET_SCOPES)[number];
 export const secretSchema = z
   .object({
     name: z.string(),
-    /** `user`: one person's own. `org`: everybody's. */
+    /** `user`: one person's own. `org`: the organisation's. */
     scope: z.enum(SECRET_SCOPES),
     description: z.string().nullable(),
     /** Counts up with every new value. */
     version: z.number().int(),
     createdAt: isoTime,
     updatedAt: isoTime,
-    /** To the minute; null: never. */
+    /** Rounded to the minute; null: never. */
     lastUsedAt: isoTime.nullable(),
-    /** Why its value cannot be used and what to do; null when it can. */
+    /** Reason why the value cannot be used, and the remedy; null when it can. */
     problem: z.string().nullable(),
   })
   .meta({ id: "Secret" });
@@ -33,7 +33,7 @@ export type Secret = z.infer<typeof secretSchema>;
 
 export const secretChangeSchema = z.strictObject({
   value: z.string().min(1, "must not be empty").refine(isStorable, UNSTORABLE),
-  /** Left out: as it was. Null: none. */
+  /** Left out: unchanged. Null: none. */
   description: z.string().trim().max(500).refine(isStorable, UNSTORABLE).nullable().optional(),
 });
 export type SecretChange = z.infer<typeof secretChangeSchema>;
@@ -44,7 +44,9 @@ export type SecretListQuery = z.infer<typeof secretListQuery>;
 const TAG = "Secrets";
 const oneSecret = z.object({ secret: secretSchema });
 
-/** Builds the same routes for both kinds of secret; their owner, and who may change them, differ. */
+/**
+ * Builds the same routes for both kinds of secret, which differ in their owner and in who may change them.
+ */
 function routesAt<const Path extends string>(path: Path, whose: string) {
   return {
     list: apiRoute({

@@ -1,6 +1,6 @@
 /**
- * Secrets: values that a person or the organisation gave, kept encrypted and used by their name.
- * They go in; only the server's own code gets them out.
+ * Secrets: values of a person or the organisation, stored encrypted and used by name. Only the server's own
+ * code reads a value.
  */
 import { createSealer } from "#base/secrets/seal.ts";
 import type { EncryptedColumn } from "#base/secrets/secret-key.ts";
@@ -13,8 +13,8 @@ import { secretMigrations } from "./schema.ts";
 export interface Secrets {
   feature: Feature;
   /**
-   * The value by its name: the person's own, else the organisation's. Refuses with
-   * `secret_key_changed` when it is stored but cannot be read.
+   * Returns a value by name: the person's own, else the organisation's. Refuses with `secret_key_changed`
+   * when the stored value cannot be read.
    */
   read(engine: Engine, reader: SecretReader, name: string): Promise<string | undefined>;
 }

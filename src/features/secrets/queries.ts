@@ -1,15 +1,15 @@
-/** The only SQL on secrets. */
+/** SQL on secrets. No other file has any. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { SecretScope } from "./contract.ts";
 import type { SecretRow, SecretTables } from "./schema.ts";
 
 const prepare = statements<SecretTables>();
 
-/** Whose secrets. */
+/** Owner of a set of secrets. */
 export interface Shelf {
   orgId: string;
   scope: SecretScope;
-  /** Empty: the organisation's. */
+  /** Empty: the organisation. */
   ownerId: string;
 }
 export interface SecretKey extends Shelf {
@@ -54,14 +54,14 @@ const selectOfShelf = prepare<Shelf & { after: string; limit: number }, SecretRo
     .orderBy("name")
     .limit(p("limit")),
 );
-/** By name, beginning behind `after`. */
+/** Lists secrets by name, starting behind `after`. */
 export function listSecrets(
   reader: Reader,
-  shelf: Shelf,
+  owner: Shelf,
   after: string,
   limit: number,
 ): Promise<SecretRow[]> {
-  return reader.all(selectOfShelf, { ...shelf, after, limit });
+  return reader.all(selectOfShelf, { ...owner, after, limit });
 }
 
 const countOfShelf = prepare<Shelf, { count: number }>((db, p) =>
@@ -72,11 +72,11 @@ const countOfShelf = prepare<Shelf, { count: number }>((db, p) =>
     .where("scope", "=", p("scope"))
     .where("owner_id", "=", p("ownerId")),
 );
-export async function countSecrets(reader: Reader, shelf: Shelf): Promise<number> {
-  return Number((await reader.first(countOfShelf, shelf))?.count ?? 0);
+export async function countSecrets(reader: Reader, owner: Shelf): Promise<number> {
+  return Number((await reader.first(countOfShelf, owner))?.count ?? 0);
 }
 
-/** The version is counted here, so that no two values ever have the same. */
+/** The statement increments the version itself, so that no two values ever share one. */
 const upsert = prepare<SecretRow, SecretRow>((db, p) =>
   db
     .insertInto("secrets")
@@ -126,8 +126,8 @@ const deleteShelf = prepare<Shelf, unknown>((db, p) =>
     .where("scope", "=", p("scope"))
     .where("owner_id", "=", p("ownerId")),
 );
-export function clearShelf(tx: Tx, shelf: Shelf): Promise<number> {
-  return tx.run(deleteShelf, shelf);
+export function clearShelf(tx: Tx, owner: Shelf): Promise<number> {
+  return tx.run(deleteShelf, owner);
 }
 
 const updateUse = prepare<SecretKey & { at: number }, unknown>((db, p) =>

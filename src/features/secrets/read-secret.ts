@@ -1,4 +1,4 @@
-/** Reading a value, for the server's own use. It must go to no answer, log line or transcript. */
+/** Reads a value for the server's own use. The value must appear in no response, log line or transcript. */
 import { Refusal } from "#base/refusal.ts";
 import type { Sealer } from "#base/secrets/seal.ts";
 import type { Engine } from "#engine/index.ts";
@@ -6,16 +6,16 @@ import { placeOf } from "./change-secret.ts";
 import { findSecret, noteUse, type SecretKey } from "./queries.ts";
 import type { SecretRow } from "./schema.ts";
 
-/** For whom a value is needed; without a person, only the organisation's secrets are looked at. */
+/** The reader of a value; without a person, only the organisation's secrets are considered. */
 export interface SecretReader {
   orgId: string;
   userId?: string | null | undefined;
 }
 
-/** A use is noted once a minute, so that reading seldom costs a write. */
+/** A use is recorded at most once a minute, so that reading seldom costs a write. */
 const USE_NOTED_EVERY_MS = 60_000;
 
-/** The person's own first, then the organisation's. */
+/** Reads the person's own secret first, then the organisation's. */
 export async function readSecret(
   { store, clock }: Engine,
   sealer: Sealer,

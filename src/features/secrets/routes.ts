@@ -23,25 +23,25 @@ export function secretRoutes(sealer: Sealer): readonly Route[] {
 
 /** Admins change the secrets of the organisation. */
 function orgSecretRoutes(sealer: Sealer): Route[] {
-  const shelfOf = (principal: Principal, orgId: string): Shelf => ({
+  const ownerOf = (principal: Principal, orgId: string): Shelf => ({
     orgId: requireOrg(principal, orgId),
     scope: "org",
     ownerId: "",
   });
   return [
     serve(orgSecretsApi.list, async ({ engine, principal, params, query }) => {
-      const shelf = shelfOf(principal, params.orgId);
+      const owner = ownerOf(principal, params.orgId);
       requireMay(principal, "secret.read");
-      return listPage(engine, sealer, shelf, query);
+      return listPage(engine, sealer, owner, query);
     }),
     serve(orgSecretsApi.set, async ({ engine, principal, params: { orgId, name }, body }) => {
-      const key = { ...shelfOf(principal, orgId), name };
+      const key = { ...ownerOf(principal, orgId), name };
       requireMay(principal, "secret.manage_org");
       const row = await command(engine, (work) => setSecret(work, sealer, key, body, principal));
       return { secret: viewOf(sealer, row) };
     }),
     serve(orgSecretsApi.delete, async ({ engine, principal, params: { orgId, name } }) => {
-      const key = { ...shelfOf(principal, orgId), name };
+      const key = { ...ownerOf(principal, orgId), name };
       requireMay(principal, "secret.manage_org");
       const row = await command(engine, (work) => removeSecret(work, key, principal));
       return { secret: viewOf(sealer, row) };
@@ -50,24 +50,24 @@ function orgSecretRoutes(sealer: Sealer): Route[] {
 }
 
 function ownSecretRoutes(sealer: Sealer): Route[] {
-  const shelfOf = (principal: Principal): Shelf => {
+  const ownerOf = (principal: Principal): Shelf => {
     const { orgId, userId } = requireUser(principal);
     return { orgId, scope: "user", ownerId: userId };
   };
   return [
     serve(secretsApi.list, async ({ engine, principal, query }) => {
-      const shelf = shelfOf(principal);
+      const owner = ownerOf(principal);
       requireMay(principal, "secret.read");
-      return listPage(engine, sealer, shelf, query);
+      return listPage(engine, sealer, owner, query);
     }),
     serve(secretsApi.set, async ({ engine, principal, params: { name }, body }) => {
-      const key = { ...shelfOf(principal), name };
+      const key = { ...ownerOf(principal), name };
       requireMay(principal, "secret.manage");
       const row = await command(engine, (work) => setSecret(work, sealer, key, body, principal));
       return { secret: viewOf(sealer, row) };
     }),
     serve(secretsApi.delete, async ({ engine, principal, params: { name } }) => {
-      const key = { ...shelfOf(principal), name };
+      const key = { ...ownerOf(principal), name };
       requireMay(principal, "secret.manage");
       const row = await command(engine, (work) => removeSecret(work, key, principal));
       return { secret: viewOf(sealer, row) };
@@ -78,17 +78,17 @@ function ownSecretRoutes(sealer: Sealer): Route[] {
 async function listPage(
   { store }: Engine,
   sealer: Sealer,
-  shelf: Shelf,
+  owner: Shelf,
   { limit, cursor }: SecretListQuery,
 ): Promise<Page<Secret>> {
-  const list = `secrets:${shelf.scope}`;
+  const list = `secrets:${owner.scope}`;
   const after = decodeCursor(list, cursor)?.id ?? "";
-  const rows = await store.read((reader) => listSecrets(reader, shelf, after, limit + 1));
+  const rows = await store.read((reader) => listSecrets(reader, owner, after, limit + 1));
   const place = ({ name }: SecretRow) => ({ at: 0, id: name });
   return pageOf(list, rows, limit, place, (row) => viewOf(sealer, row));
 }
 
-/** One value that cannot be read must not hide the others. */
+/** One unreadable value must not hide the others. */
 function viewOf(sealer: Sealer, row: SecretRow): Secret {
   const isReadable = sealer.opens(row.sealed, placeOf(keyOf(row)));
   return {

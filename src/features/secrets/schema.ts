@@ -1,4 +1,4 @@
-/** The table of secrets. Values are in it sealed and no other way. */
+/** The table of secrets. It holds values only in sealed form. */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 import type { SecretScope } from "./contract.ts";
@@ -6,7 +6,7 @@ import type { SecretScope } from "./contract.ts";
 export interface SecretRow {
   org_id: string;
   scope: SecretScope;
-  /** Empty: the organisation's. */
+  /** Empty: the organisation. */
   owner_id: string;
   name: string;
   description: string | null;

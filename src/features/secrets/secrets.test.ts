@@ -195,7 +195,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         { value: "x", scope: "org" },
       ])
         await expect(set(owner, path, body)).rejects.toThrow();
-      // Bytes count, not letters.
+      // The limit counts bytes, not characters.
       for (const value of ["x".repeat(64 * 1024 + 1), "ä".repeat(32 * 1024 + 1)])
         await expect(set(owner, path, { value })).rejects.toMatchObject({
           kind: "too_large",
@@ -221,7 +221,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(first).toEqual(expect.any(String));
       await read("used");
       expect(await usedAt()).toBe(first);
-      // A new value does not forget that its name is used.
+      // A new value keeps the time of the last use.
       await set(owner, `${ORG}/used`, { value: "new" });
       expect(await usedAt()).toBe(first);
       if (made) return;

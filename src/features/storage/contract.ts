@@ -1,4 +1,4 @@
-/** Room taken in the database, and how long each kind is kept, as the wire says it. */
+/** Sizes in the database and retention of each kind, on the wire. */
 import * as z from "zod";
 import { apiRoute } from "#protocol/api-route.ts";
 import { isoTime } from "#protocol/page.ts";
@@ -7,18 +7,18 @@ export const retentionSchema = z
   .object({
     kind: z.string(),
     summary: z.string(),
-    /** Days that rows are kept; null: for good. */
+    /** Days that rows are kept; null: for ever. */
     days: z.number().int().nullable(),
     defaultDays: z.number().int().nullable(),
     minDays: z.number().int(),
-    /** False: nobody has set it, and the default holds. */
+    /** False: the default applies. */
     isSet: z.boolean(),
-    /** Rows that go with the next housekeeping, and within a week, each counted up to 10,000. */
+    /** Rows that the next housekeeping removes, and those due within a week, each counted up to 10,000. */
     due: z.number().int(),
     dueInWeek: z.number().int(),
-    /** Why rows that are due stay all the same; null when they go. */
+    /** Reason why due rows stay; null when they are removed. */
     whyKept: z.string().nullable(),
-    /** Everything older than this goes; null: nothing does. */
+    /** Rows older than this are removed; null: none are. */
     before: isoTime.nullable(),
   })
   .meta({ id: "Retention" });
@@ -27,7 +27,7 @@ export type Retention = z.infer<typeof retentionSchema>;
 const sizes = {
   rows: z.number().int(),
   bytes: z.number().int(),
-  /** Large tables are looked at in part, and the rest is reckoned from it. */
+  /** True if only a part of a large table was read and the rest extrapolated. */
   isEstimate: z.boolean(),
 };
 
@@ -37,7 +37,7 @@ export const storageSchema = z
     database: z.object({
       kind: z.enum(["sqlite", "postgres"]),
       bytes: z.number().int(),
-      /** Inside the file, for rows to come. Null where the database does not tell. */
+      /** Free space inside the file, for new rows. Null where the database does not report it. */
       freeBytes: z.number().int().nullable(),
     }),
     /** Largest first. */
@@ -48,7 +48,7 @@ export const storageSchema = z
         tables: z.array(z.object({ table: z.string(), ...sizes })),
       }),
     ),
-    /** Sessions with the longest logs; what their events take is reckoned from the average. */
+    /** Sessions with the longest logs; the size of their events is estimated from the average. */
     largestSessions: z.array(
       z.object({
         sessionId: z.string(),
@@ -59,13 +59,13 @@ export const storageSchema = z
       }),
     ),
     retention: z.array(retentionSchema),
-    /** Nothing is removed before this instant, because the database was restored. */
+    /** Housekeeping removes nothing before this time, because the database was restored. */
     heldUntil: isoTime.nullable(),
   })
   .meta({ id: "Storage" });
 export type Storage = z.infer<typeof storageSchema>;
 
-/** `days`: null keeps rows for good, "default" takes back what was set. */
+/** `days`: null keeps rows for ever, "default" restores the default. */
 export const retentionChangeSchema = z.strictObject({
   days: z.union([z.int().min(1).max(36_500), z.null(), z.literal("default")]),
 });

@@ -1,11 +1,11 @@
 /**
- * SQL that asks the database how large it is. Every statement looks at a bounded number of pages, so
- * that what is read beside it never waits long.
+ * SQL on the size of the database. Every statement reads a bounded number of pages, so that other readers
+ * never wait long.
  */
 import type { Reader } from "#base/store/index.ts";
 import { sizesOf, type TableSize, type Tree } from "./table-sizes.ts";
 
-/** Pages of a table or an index that are looked at; of larger ones the rest is reckoned. */
+/** Pages of a table or an index to read; sizes of larger ones are extrapolated. */
 const MAX_PAGES = 2_000;
 
 export interface DatabaseSize {
@@ -58,7 +58,7 @@ async function readTree(
   return { ...tree, bytes: bytes ?? 0, cells: cells ?? 0, isWhole: pages < MAX_PAGES };
 }
 
-/** Rows between the first and the last; what was deleted in between counts along. */
+/** Counts the rows between the first and the last id, including deleted ones. */
 async function countAbout(reader: Reader, table: string): Promise<number> {
   const quoted = `"${table.replaceAll('"', '""')}"`;
   const [row] = await ask<{ n: number | null }>(
@@ -83,7 +83,7 @@ async function postgresSizes(reader: Reader): Promise<DatabaseSize> {
     table,
     rows: Number(count),
     bytes: Number(bytes),
-    // The size is what it is; rows are as of the last analysis.
+    // The size is exact; the row count is from the last analysis.
     isEstimate: true,
   }));
   return { bytes: Number(all?.bytes ?? 0), freeBytes: null, tables };

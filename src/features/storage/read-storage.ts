@@ -1,4 +1,4 @@
-/** Says what takes room and what would go. It is read aside of all other work, and kept for a moment. */
+/** Reports sizes and due rows. The report is read apart from all other work, and cached for a moment. */
 
 import { Refusal } from "#base/refusal.ts";
 import { type Reader, ReadTooSlow } from "#base/store/index.ts";
@@ -14,13 +14,13 @@ import { type DatabaseSize, type LongLog, listLongLogs, readSizes } from "./quer
 import { byKind } from "./table-sizes.ts";
 
 const LIMIT_MS = 20_000;
-/** Asking again and again does not read again and again. */
+/** Time for which repeated requests get the cached report. */
 const KEPT_MS = 30_000;
 const MAX_COUNTED = 10_000;
 const LARGEST = 10;
 const WEEK_MS = 7 * 24 * 60 * 60_000;
 
-interface Measured {
+interface CachedSizes {
   at: number;
   orgId: string;
   sizes: Promise<{ sizes: DatabaseSize; logs: LongLog[] }>;
@@ -33,13 +33,13 @@ interface Counted {
 }
 
 export function createStorageReads(rules: readonly RetentionRule[]) {
-  let kept: Measured | undefined;
+  let kept: CachedSizes | undefined;
   let counted: Counted | undefined;
 
-  function measure(engine: Engine, orgId: string): Measured {
+  function measure(engine: Engine, orgId: string): CachedSizes {
     const now = engine.clock.now();
     if (kept && kept.orgId === orgId && now - kept.at < KEPT_MS) return kept;
-    const sizes = aside(engine, async (reader) => ({
+    const sizes = readAside(engine, async (reader) => ({
       sizes: await readSizes(reader),
       logs: await listLongLogs(reader, orgId, LARGEST),
     }));
@@ -51,14 +51,14 @@ export function createStorageReads(rules: readonly RetentionRule[]) {
     return measured;
   }
 
-  /** Settings are always those of now; what they let go is counted anew when they have changed. */
+  /** Settings are always current; due rows are counted again when the settings have changed. */
   async function retention(engine: Engine): Promise<Retention[]> {
     const { days: set } = await readRetention(engine);
     const now = engine.clock.now();
     const settings = JSON.stringify([...set].toSorted());
     if (counted && counted.settings === settings && now - counted.at < KEPT_MS)
       return counted.items;
-    const items = aside(engine, async (reader) => {
+    const items = readAside(engine, async (reader) => {
       const all: Retention[] = [];
       for (const rule of rules) all.push(await retentionOf(reader, rule, set, now));
       return all;
@@ -124,7 +124,7 @@ async function retentionOf(
   };
 }
 
-async function aside<T>({ store }: Engine, work: (reader: Reader) => Promise<T>): Promise<T> {
+async function readAside<T>({ store }: Engine, work: (reader: Reader) => Promise<T>): Promise<T> {
   try {
     return await store.readAside(LIMIT_MS, work);
   } catch (error) {

@@ -54,7 +54,7 @@ export function storageRoutes(rules: readonly RetentionRule[]): readonly Route[]
   ];
 }
 
-/** Days of a kind as they hold in this transaction, in a word that the trail takes. */
+/** Days of a kind in this transaction, as a word that the trail accepts. */
 async function daysIn(tx: Tx, rule: RetentionRule): Promise<string> {
   const set = await listRetentionDays(tx);
   const days = keptDays(rule, new Map(set.map((row) => [row.kind, row.days])));

@@ -1,13 +1,13 @@
-/** Sorts tables into kinds that people know, and reckons the size of what was looked at in part. Pure. */
+/** Groups tables into kinds that people know, and extrapolates partly read sizes. Pure. */
 
-/** A table or an index, as far as it was looked at. */
+/** A table or an index, as far as it was read. */
 export interface Tree {
   name: string;
   table: string;
   isTable: boolean;
   bytes: number;
   cells: number;
-  /** False: there are more pages than were looked at. */
+  /** False: it has more pages than were read. */
   isWhole: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface TableSize {
   isEstimate: boolean;
 }
 
-/** The first match counts. What matches nothing is `other`. */
+/** The first match counts. A table without a match is `other`. */
 const KINDS: readonly [kind: string, tables: RegExp][] = [
   ["transcripts", /^(events|prompts|runs|threads|turn_changes|tool_results|gates)$/],
   ["sessions", /^(sessions|session_|workspace|worker_events|channel_bindings|tasks?$|task_)/],
@@ -37,8 +37,8 @@ export function kindOf(table: string): string {
 }
 
 /**
- * Adds trees up by table. A tree that was looked at in part counts with the cells its table must have,
- * at the size of those that were seen; all such trees together get what nobody else takes.
+ * Sums trees by table. A partly read tree counts with its table's number of cells, at the average size of
+ * those seen; all such trees together get the space that no other tree uses.
  */
 export function sizesOf(
   trees: readonly Tree[],

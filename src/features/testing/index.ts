@@ -1,4 +1,4 @@
-/** For tests: the real kernel with features, a runner that does what the test says, and their routes. */
+/** Test support: the real kernel with features, a runner that the test controls, and their routes. */
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { FakeClock, systemClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
@@ -39,17 +39,17 @@ export interface Turn {
   ): Promise<Record<string, Verdict>>;
   /** Calls a tool of the server as the native agent would: journaled, judged, performed, answered. */
   tool(name: string, input: unknown): Promise<ToolReply>;
-  /** Sends a frame of a tool call as it is, whoever should send it. */
+  /** Sends a frame of a tool call unchanged, with any fence. */
   sendTool(callId: string, name: string, input: unknown, fence?: number): Promise<ServerFrame>;
-  /** Says where the executor works, as a runner does. */
+  /** Reports the folder of the executor, as a runner does. */
   bind(binding: ExecutorBinding): Promise<void>;
-  /** Says this and completes. */
+  /** Writes this text and completes. */
   end(result: string): Promise<void>;
-  /** The newest page of what came before the turn, as its runtime would ask for it. */
+  /** Newest page of the history before the turn, as its runtime would request it. */
   history(): Promise<ServerFrame>;
-  /** Keeps it for as long as a lease lasts; nobody else does. */
+  /** Renews the lease once; nothing else does. */
   renew(): Promise<void>;
-  /** Gives it back, as a runner does that is about to leave; `begun`: it may have done something. */
+  /** Returns the turn, as a runner does before it leaves; `begun`: it may have done something. */
   release(begun?: boolean): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export interface ToolReply {
 export interface World {
   kernel: Kernel;
   clock: FakeClock;
-  /** Calls a route of a feature as the surface would. */
+  /** Calls a route of a feature as the HTTP surface would. */
   call<T = Record<string, unknown>>(
     who: Principal,
     method: string,
@@ -72,14 +72,14 @@ export interface World {
   createSession(fields?: Record<string, unknown>, who?: Principal): Promise<string>;
   /** Admits a prompt and waits until it is claimed. */
   startTurn(sessionId: string, content?: string, who?: Principal): Promise<Turn>;
-  /** The next assignment: of a turn that goes on. */
+  /** Returns the next assignment: of a turn that continues. */
   nextTurn(): Promise<Turn>;
   stop(): Promise<void>;
 }
 
 const CLAIM_EVERY_MS = 50;
 
-/** Without an address: SQLite in memory, and a clock that stands still. */
+/** Starts the kernel. Without an address: SQLite in memory, and a clock that the test moves. */
 export async function startWorld(features: readonly Feature[], url?: string): Promise<World> {
   const clock = new FakeClock();
   const store = await openStore({
@@ -102,7 +102,8 @@ export async function startWorld(features: readonly Feature[], url?: string): Pr
     },
   });
   const runner = await connectRunner(kernel);
-  // As the sweep does, which does not run here: what was locked when it could have been claimed is found.
+  // Replaces the sweep, which does not run here: finds runs that were locked when they could have been
+  // claimed.
   const claiming = setInterval(() => kernel.engine.announcer.runsReady(), CLAIM_EVERY_MS).unref();
   return {
     kernel,
@@ -124,7 +125,7 @@ export async function startWorld(features: readonly Feature[], url?: string): Pr
   };
 }
 
-/** A runner whose turns the test works by hand. */
+/** Connects a runner whose turns the test works by hand. */
 export async function connectRunner(kernel: Kernel, orgId = owner.orgId) {
   const assigned: Assignment[] = [];
   const answers = new Map<string, (frame: ServerFrame) => void>();
@@ -218,9 +219,9 @@ function turnOf(assignment: Assignment, ask: Ask): Turn {
       const verdict = verdicts[callId];
       const answer: ToolReply = { output: null, error: verdict?.reason ?? null, endsTurn: false };
       if (verdict?.verdict === "allow") {
-        const said = await ask((id) => ({ op: "tool", id, run, fence, callId, name, input }));
-        if (said.op !== "tool_result") throw new Error(JSON.stringify(said));
-        const { output, error, endsTurn = false } = said;
+        const toolReply = await ask((id) => ({ op: "tool", id, run, fence, callId, name, input }));
+        if (toolReply.op !== "tool_result") throw new Error(JSON.stringify(toolReply));
+        const { output, error, endsTurn = false } = toolReply;
         Object.assign(answer, { output, error, endsTurn });
       }
       const { error } = answer;
@@ -282,7 +283,7 @@ function matchOf(paths: readonly string[], pathname: string): RegExpExecArray | 
 let entries = 0;
 const entryId = () => `ent_${++entries}`;
 
-/** A call that asks to be judged. */
+/** Builds a call that asks to be judged. */
 export function asks(callId: string, tool: string, input: unknown): JournalItem {
   return { type: "pre_tool", entryId: entryId(), callId, tool, input, authorise: true };
 }

@@ -1,4 +1,4 @@
-/** Demands of a session's first run, and the folder its runner works in, hold for later prompts. */
+/** Requirements of a session's first run, and the folder its runner works in, hold for later prompts. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { owner, startWorld, type World } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -61,14 +61,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await execute("update runners set project_dir = '/srv/app'");
       // The connected runner registered without a folder, so it is not given this run.
       const tied = await world.createSession({ projectDir: "/srv/app", prompt: "go" });
-      // Which machine has the folder is not known: any may.
+      // No known machine has the folder: any may take the run.
       expect(await runsOf(await make({ projectDir: "/srv/other" }))).toEqual([{}]);
       expect(await runsOf(tied)).toEqual([{ projectDir: "/srv/app" }]);
       await world.kernel.sessions.terminate(owner, tied);
-      // A member's machine that claims the folder holds up nobody else's sessions.
+      // A member's machine that claims the folder blocks nobody else's sessions.
       await execute("update runners set scope = 'user:usr_9'");
       expect(await runsOf(await make({ projectDir: "/srv/app" }))).toEqual([{}]);
-      // Neither does one that was not seen for long.
+      // Neither does a machine that was not seen for long.
       const { clock } = world.kernel.engine;
       const change = (state: string, at: number) =>
         execute(`update runners set scope = 'org', state = '${state}', last_seen_at = ${at}`);
@@ -96,7 +96,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
       await execute("update runners set project_dir = '/srv/app'");
       const { sessionId, turn } = await begin({});
-      // A folder that is not the runner's own would send the session nowhere.
+      // A folder that is not the runner's own would leave the session without a runner.
       await turn.bind(bind("/elsewhere"));
       expect((await world.kernel.sessions.get(owner, sessionId)).projectDir).toBeNull();
       await turn.bind(bind("/srv/app"));

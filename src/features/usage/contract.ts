@@ -12,9 +12,9 @@ const sums = {
   cachedInputTokens: z.number().int(),
   outputTokens: z.number().int(),
   reasoningTokens: z.number().int(),
-  /** Of what has a price, in millionths of a dollar; null when nothing of it has one. */
+  /** Cost of priced requests, in millionths of a dollar; null when none has a price. */
   costMicros: z.number().int().nullable(),
-  /** Requests whose price is not known: the cost is at least what is shown. */
+  /** Requests without a known price: the cost is at least the sum shown. */
   unpricedRequests: z.number().int(),
   toolCalls: z.number().int(),
   turns: z.number().int(),
@@ -38,16 +38,16 @@ export type UsageItem = z.infer<typeof usageItemSchema>;
 export const usagePageSchema = z.object({
   items: z.array(usageItemSchema),
   next: z.string().nullable(),
-  /** Of everything asked for, not of this page. */
+  /** Sum over the whole query, not only this page. */
   total: usageSumSchema,
 });
 export type UsagePage = z.infer<typeof usagePageSchema>;
 
 const usageQuery = z.strictObject({
   by: z.enum(USAGE_GROUPS).default("session"),
-  /** Of one session alone. */
+  /** Restricts the query to one session. */
   session: z.string().max(200).optional(),
-  /** Days, both included. */
+  /** First and last day, both included. */
   from: z.iso.date().optional(),
   to: z.iso.date().optional(),
   ...pageQuery,

@@ -1,4 +1,4 @@
-/** Usage: what models and tools took, by session, tree, person, model, persona and day. */
+/** Usage of models and tools, by session, tree, person, model, persona and day. */
 import type { Feature } from "#engine/index.ts";
 import { listen } from "./listen.ts";
 import { forgetPersonasOf } from "./queries.ts";

@@ -1,4 +1,4 @@
-/** Counting what the kernel tells of. */
+/** Counts usage from kernel events. */
 import type { KernelEvent, Listener, SessionRow, Work } from "#engine/index.ts";
 import { addUsage } from "./queries.ts";
 import { type Amounts, SUMMED } from "./schema.ts";
@@ -39,10 +39,7 @@ function modelAmounts({ call }: EventOf<"model_called">): Partial<Amounts> {
   };
 }
 
-/**
- * Our own agent and the model gateway tell of each request; of other runtimes only what they say at
- * the end is known.
- */
+/** Our own agent and the model gateway report each request; other runtimes report only totals at the end. */
 function settledAmounts(run: NonNullable<EventOf<"prompt_settled">["run"]>): Partial<Amounts> {
   const isCounted =
     run.runtime === "native" || run.metered_fence > 0 || run.input_tokens + run.output_tokens === 0;
@@ -59,7 +56,7 @@ function price(costMicros: number | null): Partial<Amounts> {
   return costMicros === null ? { unpriced_requests: 1 } : { cost_micros: amount(costMicros) };
 }
 
-/** What a provider reports may be anything. */
+/** Bounds a reported number: a provider may report anything. */
 function amount(value: number): number {
   return Number.isFinite(value) && value > 0 ? Math.min(Math.round(value), 1e12) : 0;
 }

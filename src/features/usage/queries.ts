@@ -1,4 +1,4 @@
-/** The only SQL on usage. */
+/** SQL on usage. No other file has any. */
 import { sql } from "kysely";
 import { builder, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
@@ -39,7 +39,7 @@ const upsertRow = prepare<UsageRow, unknown>((db, p) =>
         ),
     ),
 );
-/** Adds to what is there. */
+/** Adds to an existing row. */
 export function addUsage(tx: Tx, row: UsageRow): Promise<number> {
   return tx.run(upsertRow, row);
 }
@@ -48,7 +48,7 @@ export interface UsageFilter {
   orgId: string;
   userId?: string | undefined;
   sessionId?: string | undefined;
-  /** Days, both included. */
+  /** First and last day, both included. */
   from?: string | undefined;
   to?: string | undefined;
 }
@@ -67,7 +67,7 @@ const IS_NEWEST_FIRST: ReadonlySet<UsageGroup> = new Set(["session", "tree", "da
 
 const DAY_KEYS = ["org_id", "day", "user_id", "model", "persona", "root_session_id"] as const;
 
-/** What sessions have used, and what was added up of those that are gone: those have no id any more. */
+/** Usage of sessions, and the daily sums of removed ones, which have no session id any more. */
 function filtered(reader: Reader, { orgId, userId, sessionId, from, to }: UsageFilter) {
   const db = builder<UsageTables>(reader.dialect);
   const all = db
@@ -119,7 +119,7 @@ export async function sumUsage(reader: Reader, filter: UsageFilter): Promise<Amo
   return row as Amounts;
 }
 
-/** Titles of this person's own sessions: what others call theirs is not for all to read. */
+/** Titles of this person's own sessions: other people's titles are private. */
 export async function listTitles(
   reader: Reader,
   ids: readonly string[],
@@ -170,7 +170,7 @@ const selectNamedDays = prepare<{ orgId: string; userId: string }, UsageDayRow>(
     .where("user_id", "=", p("userId"))
     .where("persona", "!=", ""),
 );
-/** What was spent stays known; the names of a person's own personas do not. */
+/** Removes the names of a person's own personas; the amounts stay. */
 export async function forgetPersonasOf(
   tx: Tx,
   person: { orgId: string; userId: string },
@@ -182,7 +182,7 @@ export async function forgetPersonasOf(
   }
 }
 
-// Rows of sessions that are gone
+// Rows of removed sessions
 
 const upsertDay = prepare<UsageDayRow, unknown>((db, p) =>
   db
@@ -236,13 +236,15 @@ const selectGone = statements<GoneTables>()<
     .selectFrom("usage_rows")
     .select("session_id")
     .distinct()
-    // The index that has the day begins with the org.
+    // The index with the day begins with the organisation.
     .where("org_id", "in", (eb) => eb.selectFrom("orgs").select("orgs.id"))
     .where("day", "<", p("before"))
     .where(goneSession)
     .limit(p("limit")),
 );
-/** Sessions that are gone and have rows of before a day. Reads all rows of before, so run it aside. */
+/**
+ * Finds removed sessions with rows before a day. Reads all rows before that day, so use `readAside`.
+ */
 export async function findGoneSessions(
   reader: Reader,
   before: string,
@@ -267,13 +269,13 @@ const countGone = statements<GoneTables>()<{ before: string; limit: number }, { 
       )
       .select((eb) => eb.fn.countAll<number>().as("count")),
 );
-/** Counts rows of sessions that are gone, of before a day. */
+/** Counts rows of removed sessions before a day. */
 export async function countOldRows(reader: Reader, before: string, limit: number): Promise<number> {
   return Number((await reader.first(countGone, { before, limit }))?.count ?? 0);
 }
 
 type OldRow = UsageRow & { root_id: string | null };
-/** Rows of these sessions of before a day, for whoever adds them up: another server has others. */
+/** Locks rows of these sessions before a day, so that another server aggregates others. */
 export function lockOldRows(
   tx: Tx,
   sessionIds: readonly string[],
@@ -293,7 +295,7 @@ export function lockOldRows(
   return tx.query<OldRow>(locked.compile());
 }
 
-/** Adds rows to their days and takes them out. */
+/** Adds rows to their daily sums and deletes them. */
 export async function addToDays(tx: Tx, rows: readonly OldRow[]): Promise<void> {
   for (const { root_id, session_id, ...row } of rows) {
     await tx.run(upsertDay, { ...row, root_session_id: root_id ?? "" });

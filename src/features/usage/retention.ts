@@ -1,7 +1,7 @@
 /**
- * Retention of usage: what a session that is gone has used is added up to days, by person, model,
- * persona and tree. Every total stays what it was; only which of the gone sessions it was is forgotten.
- * Rows of sessions that are still there stay as they are.
+ * Retention of usage: rows of removed sessions are aggregated by day, person, model, persona and tree. Every
+ * total stays the same; only the id of the removed session is lost. Rows of existing sessions stay as they
+ * are.
  */
 import type { RetentionRule } from "#engine/index.ts";
 import { addToDays, countOldRows, findGoneSessions, lockOldRows } from "./queries.ts";

@@ -1,18 +1,18 @@
 /**
- * The tables of usage. No session owns their rows: what was spent stays known when a session goes. Rows
- * of sessions that are long gone are added up to days, without loss in any total.
+ * Tables of usage. No session owns their rows, so the amounts stay when a session is removed. Rows of
+ * long-removed sessions are aggregated by day, without loss in any total.
  */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 
 export interface UsageRow {
   session_id: string;
-  /** Empty: not of a model. */
+  /** Empty: no model was used. */
   model: string;
   /** UTC, `YYYY-MM-DD`. */
   day: string;
   org_id: string;
-  /** Empty: nobody's. */
+  /** Empty: no person. */
   user_id: string;
   root_session_id: string;
   /** Empty: none. */
@@ -45,7 +45,7 @@ export const SUMMED = [
 ] as const satisfies readonly (keyof UsageRow)[];
 export type Amounts = Pick<UsageRow, (typeof SUMMED)[number]>;
 
-/** Usage of sessions that are gone, added up by day. */
+/** Usage of removed sessions, aggregated by day. */
 export type UsageDayRow = Omit<UsageRow, "session_id">;
 
 export interface UsageTables {
@@ -65,7 +65,7 @@ create index usage_rows_session on usage_rows (org_id, session_id);
 create index usage_rows_user on usage_rows (org_id, user_id, day)
 `;
 
-/** `root_session_id` is empty when the root is gone too. */
+/** `root_session_id` is empty when the root is removed too. */
 const days = `
 create table usage_days (
   org_id ID not null, day ID not null, user_id ID not null, model ID not null, persona ID not null,

@@ -199,14 +199,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const members = await read("by=day", member);
       const before = await Promise.all(groups.map((by) => read(`by=${by}&limit=200`)));
       await execute(`delete from sessions where id in (${list})`);
-      // A rule that is not due is looked at again after a minute.
+      // A rule that is not due is checked again after a minute.
       world.clock.advance(120_000);
       await world.kernel.housekeeping.round();
       expect(await item("session", gone[0] ?? "")).toBeUndefined();
       expect(await item("session", kept)).toMatchObject({ requests: 2 });
       expect(await item("session", "")).toMatchObject({ requests: 6, unpricedRequests: 3 });
       const after = await Promise.all(groups.map((by) => read(`by=${by}&limit=200`)));
-      // A tree of one that is gone has no name any more; every other line is what it was.
+      // A removed session's tree has no title any more; every other row is unchanged.
       const own = gone.at(-1) ?? "";
       const named = (page: UsagePage) =>
         page.items

@@ -1,6 +1,6 @@
 /**
- * Server and runner in one process: frames are handed over without a wire. What agents and tools wrote
- * in them is cleaned as on a wire, because no database stores all of it.
+ * Server and runner in one process: frames are passed without a wire. Text of agents and tools is cleaned as
+ * on a wire, because no database stores all of it.
  */
 import type { Log } from "#base/log.ts";
 import { cleanValue } from "#base/text/clean-text.ts";

@@ -1,4 +1,4 @@
-/** Puts the native agent together: models, sandbox, workspaces, tools. */
+/** Assembles the native agent: models, sandbox, workspaces, tools. */
 import { join } from "node:path";
 import { systemClock } from "#base/clock.ts";
 import type { Config } from "#base/config.ts";
@@ -38,7 +38,7 @@ export interface Native {
   models: RunnerProfile["models"];
   sandbox: MachineSandbox;
   disk: WatchedDisk;
-  /** Asks again what models there are, the server's own included. */
+  /** Reads the list of models again, the server's own included. */
   findModels(): Promise<RunnerProfile["models"]>;
 }
 

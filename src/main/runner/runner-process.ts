@@ -1,19 +1,19 @@
 /**
- * The runner as a child of the server: started, watched, and started again when it dies. It ends
- * with its parent, however the parent ends, because its standard input closes.
+ * The runner as a child of the server: started, watched, and restarted when it dies. It ends with its parent,
+ * however the parent ends, because its standard input closes.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Log } from "#base/log.ts";
 
 export interface RunnerProcess {
-  /** Lets it drain, then ends it. */
+  /** Drains the runner, then ends it. */
   stop(): Promise<void>;
   kill(): void;
 }
 
 const RESTART_FIRST_MS = 50;
 const RESTART_MAX_MS = 5_000;
-/** One that lived this long was well; its next failure is a new one. */
+/** A runner that lived this long was healthy; its next failure is a new one. */
 const WELL_AFTER_MS = 30_000;
 
 export function superviseRunner(

@@ -1,4 +1,4 @@
-/** Puts a runner together: identity, runtimes, connection. */
+/** Assembles a runner: identity, runtimes, connection. */
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "#base/config.ts";
@@ -18,7 +18,7 @@ import type { Gateway } from "../server/server-models.ts";
 import { VERSION } from "../version.ts";
 import { createNative, type NativeSettings } from "./native.ts";
 
-/** What a person may say when starting a runner. */
+/** Options for starting a runner. */
 export interface RunnerStart {
   env: Environment;
   tags: readonly string[];
@@ -32,22 +32,22 @@ export interface RunnerStart {
 }
 
 export interface RunnerSettings {
-  /** Its own folder: who runs here is the runner of this folder, and there can be only one. */
+  /** The runner's folder, which is its identity: only one process can run in it. */
   folder: string;
   name: string | undefined;
   profile: string;
   tags: readonly string[];
   projectDir: string | null;
   capacity: number;
-  /** The scripted runtime may kill this process. */
+  /** True if the scripted runtime may kill this process. */
   testCrash?: boolean;
   drainMs: number;
   native: NativeSettings;
-  /** Where the server is reached, for models whose keys it keeps. */
+  /** Address of the server, for models whose keys it keeps. */
   gateway: Gateway;
-  /** The server it connects to runs it in its own process, or started it as a child that ends with it. */
+  /** True if the server runs it in its own process, or started it as a child that ends with it. */
   endsWithServer?: boolean;
-  /** Offered beside the built-in runtimes. */
+  /** Runtimes offered beside the built-in ones. */
   runtimes?: readonly Runtime[];
 }
 
@@ -60,7 +60,7 @@ export interface RunningRunner {
   stop(): Promise<void>;
 }
 
-/** As a power cut would. */
+/** Ends the process as a power cut would. */
 function killSelf(): void {
   process.kill(process.pid, "SIGKILL");
 }

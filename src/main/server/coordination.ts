@@ -1,4 +1,4 @@
-/** What a client of a person's own may look at besides their sessions: their boards and their inbox. */
+/** Boards and inbox of a person, which their own client may read besides their sessions. */
 import type { Kernel } from "#engine/index.ts";
 import { readLately } from "#features/mailbox/index.ts";
 import { readBoard } from "#features/tasks/index.ts";

@@ -1,9 +1,12 @@
-/** What the model gateway needs to know of models: the server's own keys, and prices. */
+/** Models for the gateway: the server's own keys, and prices. */
 import { costMicros, priceOf } from "#execution/models/prices.ts";
 import { type Environment, providersFrom } from "#execution/models/provider-settings.ts";
 import type { EnvironmentProvider, GatewayOptions } from "#features/gateway/index.ts";
 
-/** Providers that a key in the server's environment opens. One on this machine needs no key, and stays here. */
+/**
+ * Providers with a key in the server's environment. A provider on this machine needs no key, and is not
+ * shared.
+ */
 export function environmentProviders(environment: Environment): EnvironmentProvider[] {
   return providersFrom(environment)
     .filter(({ missing, apiKey, authToken }) => missing === null && (apiKey ?? authToken))

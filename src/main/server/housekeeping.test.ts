@@ -1,4 +1,4 @@
-/** Housekeeping removes for good: what it must not be misled by. */
+/** Housekeeping removes rows for good: clocks and faults must not mislead it. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Clock } from "#base/clock.ts";
 import { silentLog } from "#base/log.ts";
@@ -53,7 +53,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         rules,
       });
     }
-    /** A clock whose hands can be moved. `ahead`: of the time that passes. */
+    /** A clock that the test can move. `ahead`: difference to the time that passes. */
     function movableClock(): Clock & { ahead: number; passed: number } {
       const clock = {
         ahead: 0,
@@ -71,7 +71,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const clock = movableClock();
       const keeper = housekeeping(clock);
       clock.ahead = 400 * DAY_MS;
-      // On SQLite the clock of the database is the same one.
+      // With SQLite the database's clock is the same one.
       if (!made) world.clock.advance(400 * DAY_MS);
       await keeper.round();
       expect(await count(`from sessions where id = '${id}'`)).toBe(1);
@@ -129,7 +129,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const { sessionTables } = engine;
       const options = { engine, log: silentLog, sessionTables, rules: world.kernel.retention };
       await new Housekeeping(options).round();
-      // Giving pages back is a step of its own, which SQLite takes once.
+      // Releasing pages is a step of its own, which SQLite takes once.
       expect(writes).toBe(made ? 0 : 1);
       for (let n = 0; n < 130; n++) await addUsage(`ses_gone_${n}`, "2020-01-01");
       await new Housekeeping(options).round();

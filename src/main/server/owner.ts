@@ -15,7 +15,7 @@ export async function ensureOwner(auth: Auth, home: string): Promise<Owner> {
   const keyFile = join(home, "owner.key");
   const { owner, key } = await auth.ensureOwner(ownerName());
   if (key !== undefined) writePrivateFile(keyFile, `${key}\n`);
-  // A file that was lost, or never got written before a crash, is made good with a new key.
+  // A lost file, or one that a crash kept from being written, is replaced with a new key.
   else if (!existsSync(keyFile) || (await auth.authenticate(readSecret(keyFile))) === undefined) {
     writePrivateFile(keyFile, `${await auth.renewOwnerKey(owner)}\n`);
   }

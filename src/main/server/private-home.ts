@@ -1,4 +1,4 @@
-/** Makes sure that nobody else can read or replace what the server keeps on this machine. */
+/** Ensures that nobody else can read or replace the server's files on this machine. */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Config } from "#base/config.ts";
@@ -8,7 +8,7 @@ import {
   requireSafeFolder,
 } from "#base/machine/private-files.ts";
 
-const OURS = [
+const OWN_FILES = [
   "owner.key",
   "secret.key",
   "runner.token",
@@ -17,18 +17,18 @@ const OURS = [
   "muster.config.json",
 ];
 
-/** Called before anything of the folder is read as a secret, and before anything is written to it. */
+/** Called before any secret is read from the folder, and before anything is written to it. */
 export function ensurePrivateHome({
   home,
   databaseUrl,
 }: Pick<Config, "home" | "databaseUrl">): void {
   ensurePrivateFolder(home);
-  for (const name of OURS) ensurePrivateFile(join(home, name));
+  for (const name of OWN_FILES) ensurePrivateFile(join(home, name));
   if (!databaseUrl.startsWith("sqlite:") || databaseUrl === "sqlite::memory:") return;
   ensurePrivateDatabase(resolve(databaseUrl.slice("sqlite:".length)));
 }
 
-/** The database, its log and lock, and the copies that lie beside it. */
+/** The database, its log and lock, and the copies beside it. */
 function ensurePrivateDatabase(path: string): void {
   const folder = dirname(path);
   const name = basename(path);
@@ -42,7 +42,7 @@ function entriesOf(folder: string): string[] {
     requireSafeFolder(folder);
     return readdirSync(folder);
   } catch (error) {
-    // The store makes the folder.
+    // The store creates the folder.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   }

@@ -8,7 +8,7 @@ import { DEFAULT_TURN_LIMITS } from "#protocol/frames.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { createFeatures } from "../features.ts";
 
-/** All features but sign-in, which keeps nothing of sessions. */
+/** All features but sign-in, which stores nothing about sessions. */
 const features: readonly Feature[] = createFeatures({
   secretKey: "k".repeat(43),
   searchPath: "",
@@ -18,7 +18,7 @@ const features: readonly Feature[] = createFeatures({
   orchestration: { disabled: false, minimalUi: false, maxWorkers: 3, allowDelete: true },
 }).list;
 
-/** Columns that may name a session which is gone, and why. */
+/** Columns that may name a removed session, with reasons. */
 const OUTLIVES: Readonly<Record<string, string>> = {
   "audit_events.session_id": "the trail is kept for as long as its own rule says",
   "usage_rows.session_id": "what was spent stays known",
@@ -33,7 +33,7 @@ const OUTLIVES: Readonly<Record<string, string>> = {
   "sessions.root_session_id": "children stay; the purge makes them their own root",
   "sessions.executor_session_id": "an id of the outside, not one of ours",
 };
-/** Tables that the search clears by itself, soon after the session is gone. */
+/** Tables that the search clears itself, soon after the session is removed. */
 const CLEARED_LATER = new Set(["search_cursors.session_id"]);
 
 interface Column {
@@ -70,7 +70,7 @@ const placeOf = ({ table, name }: Column) => `${table}.${name}`;
 const outlives = (column: Column) =>
   placeOf(column) in OUTLIVES || CLEARED_LATER.has(placeOf(column));
 
-/** A row that names the session, with something in every column that must have a value. */
+/** Inserts a row that names the session, with a value in every required column. */
 function insertText(
   dialect: Store["dialect"],
   column: Column,
@@ -128,7 +128,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await archive(id);
       return id;
     }
-    /** As a minute later: everything that is due then, in steps. */
+    /** Runs everything that is due a minute later, in steps. */
     const keepHouse = () => world.kernel.housekeeping.round();
     async function tick(): Promise<void> {
       world.clock.advance(60_000);
@@ -152,7 +152,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       for (const column of going) if ((await has(column, id)) > 0) left.push(placeOf(column));
       expect(left).toEqual([]);
       expect(await count(`from sessions where id = '${id}'`)).toBe(0);
-      // A place in the list above that does not exist says nothing.
+      // An entry in the list above for a missing column would be meaningless.
       const places = new Set(columns.map(placeOf));
       expect(Object.keys(OUTLIVES).filter((place) => !places.has(place))).toEqual([]);
     });
@@ -198,7 +198,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         });
       let writes = 0;
       store().transaction = async (work) => {
-        // As if the server was killed: the rest of this round is never done.
+        // Simulates a killed server: the rest of this round is never done.
         if (writes >= 4) throw new Error("killed");
         return real(async (tx) => {
           let rows = 0;
@@ -216,19 +216,19 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       store().transaction = real;
       expect(largest).toBeGreaterThan(0);
       expect(largest).toBeLessThanOrEqual(600);
-      // Nobody sees half of it: the session itself went first.
+      // Nobody sees a half-removed session: the session itself went first.
       expect(await count(`from sessions where id = '${id}'`)).toBe(0);
       const half = await count(`from events where session_id = '${id}'`);
       expect(half).toBeGreaterThan(0);
       expect(half).toBeLessThan(4_000);
-      // A server that was started anew knows nothing of what the first has done.
+      // A restarted server knows nothing of what the first has done.
       const again = new Housekeeping({
         engine: world.kernel.engine,
         log: silentLog,
         sessionTables: world.kernel.engine.sessionTables,
         rules: [],
       });
-      // How much a round does depends on how fast the machine is.
+      // The amount of work per round depends on the speed of the machine.
       const events = () => count(`from events where session_id = '${id}'`);
       for (let round = 0; round < 20 && (await events()) > 0; round++) await again.round();
       expect(await events()).toBe(0);
@@ -260,7 +260,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { engine, retention: rules } = world.kernel;
       const { sessionTables } = engine;
       const housekeeping = new Housekeeping({ engine, log: silentLog, sessionTables, rules });
-      // Each of those that fail ends a round.
+      // Each failing one ends a round.
       for (let round = 0; round < bad.length + 5; round++)
         await housekeeping.round().catch(() => {});
       expect(await count(`from sessions where id = '${good}'`)).toBe(0);

@@ -1,4 +1,4 @@
-/** A database is opened with the key it was written with, or not at all. */
+/** A database opens only with the key it was written with. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -18,7 +18,7 @@ import { ENCRYPTED_COLUMNS } from "../features.ts";
 
 export interface OpenedKey {
   secretKey: string;
-  /** True when what was encrypted before was removed, because nothing can open it. */
+  /** True when older encrypted data was removed, because nothing can open it. */
   hasForgotten: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function openSecretKey(
   return { secretKey, hasForgotten: isBad };
 }
 
-/** After the migrations. Of two servers that start at once, the one with another key is refused. */
+/** Runs after the migrations. Of two servers that start at once, the one with another key is refused. */
 export async function recordSecretKey(
   store: Store,
   secretKey: string,

@@ -1,7 +1,7 @@
 /**
- * Models whose keys the server keeps: a turn reaches them through the server, with its run token in
- * the place of a key. The runner's own token only tells which models there are. What this machine
- * has a key of its own for is asked directly.
+ * Models whose keys the server keeps: a turn reaches them through the server, with its run token in place of
+ * a key. The runner's own token only lists the models. Providers for which this machine has its own key are
+ * called directly.
  */
 import * as z from "zod";
 import type { Log } from "#base/log.ts";
@@ -18,7 +18,7 @@ const listSchema = z.object({
       name: z.string(),
       kind: z.enum(["anthropic", "openai", "openai-chat", "openai-compatible"]),
       models: z.array(z.string()).nullable(),
-      /** Servers of the version before do not say it. */
+      /** Servers of the previous version do not send it. */
       answered: z.boolean().default(true),
     }),
   ),
@@ -31,7 +31,7 @@ export class ServerModels {
   readonly #models: Models;
   readonly #gateway: Gateway;
   readonly #log: Log;
-  /** Learnt from the server, to be forgotten when it forgets it. */
+  /** Names from the server, to be removed when it removes them. */
   readonly #added = new Set<string>();
 
   constructor(models: Models, gateway: Gateway, log: Log) {
@@ -57,7 +57,7 @@ export class ServerModels {
     const { serverUrl, token } = this.#gateway;
     const baseUrl = `${serverUrl}/api/gateway/${name}`;
     try {
-      // Else the names that were given before would stay.
+      // Otherwise the names from before would stay.
       if (models === null) this.#models.forget(name);
       const reach = { kind, baseUrl, apiKey: token, viaServer: true, isUntried: !answered };
       this.#models.configure(name, { ...reach, ...(models ? { models } : {}) });

@@ -1,4 +1,4 @@
-/** Puts a server together: store, bus, kernel, features, surfaces, in this order. */
+/** Assembles a server: store, bus, kernel, features, surfaces, in this order. */
 import { createMemoryBus } from "#base/bus/memory/memory-bus.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Config } from "#base/config.ts";
@@ -42,7 +42,10 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** The disk no longer keeps what was promised; nothing may be answered after this. */
+/**
+ * Exit code after a failed sync: the disk does not keep confirmed writes, so the server must not answer any
+ * more.
+ */
 const EXIT_SYNC_FAILED = 74;
 
 export async function startServer(
@@ -50,7 +53,7 @@ export async function startServer(
   log: Log,
   filesFolder: string,
 ): Promise<RunningServer> {
-  refuseOpenDoor(config);
+  requireSafeAddress(config);
   for (const warning of config.warnings) log.warn({}, warning);
   ensurePrivateHome(config);
   const store = await openStore({
@@ -78,7 +81,7 @@ const tendDisk: Sweep = {
   run: async ({ store }) => store.tend?.(),
 };
 
-/** On a store that is open already, and stays the caller's to close when this fails. */
+/** Assembles a server on an open store, which the caller closes when this fails. */
 export async function assembleServer(
   config: Config,
   log: Log,
@@ -94,7 +97,7 @@ export async function assembleServer(
   const { gateway, audit, turnMetrics } = features;
   let http: HttpServer | undefined;
   let kernel: Kernel | undefined;
-  // Asked for only when something is changed, and by then it is there.
+  // Called only for a change, when the engine exists.
   const tell = createTell(() => (kernel as Kernel).engine);
   const baseUrl = () => (http as HttpServer).url;
   const auth = createAuth({ store, ids, clock, tell });
@@ -104,7 +107,7 @@ export async function assembleServer(
     clock,
     tell,
     auth,
-    // Asked for only when somebody comes or goes, and by then both are there.
+    // Called only when people join or leave, when both exist.
     work: () => kernel as Kernel,
     baseUrl,
   });
@@ -152,7 +155,7 @@ export async function assembleServer(
     rateLimit,
     secretKey,
     gateway: gateway.serve(engine),
-    promptOrchestrator: orchestratorDoor(kernel),
+    promptOrchestrator: createPromptOrchestrator(kernel),
     coordination: createCoordination(kernel),
     turnMetrics: turnMetrics.families,
     home: config.home,
@@ -175,8 +178,8 @@ export async function assembleServer(
 }
 
 /**
- * An agent program is known by its run token, everyone else by a credential. Its turn may be given a
- * moment to wind down when its owner is removed; its token is good no longer than they are.
+ * Identifies an agent program by its run token, everyone else by a credential. When its owner is removed, a
+ * turn may get a moment to wind down; its token ends with the owner's membership.
  */
 async function identify(
   auth: Auth,
@@ -192,8 +195,8 @@ async function identify(
   return { principal, credentialId: run.runId, kind: "run" };
 }
 
-/** Whoever speaks to their orchestrator has one, and it is there. */
-function orchestratorDoor({ engine, prompts }: Kernel): PromptOrchestrator {
+/** Creates and starts the orchestrator of a person who prompts it, if needed. */
+function createPromptOrchestrator({ engine, prompts }: Kernel): PromptOrchestrator {
   return async (person, content, dispatchId) => {
     const id = await command(engine, async (work) => {
       const { session } = await ensureRunning(work, person);
@@ -209,7 +212,7 @@ function featureSettings(config: Config, secretKey: string, log: Log): FeatureSe
   return { ...config, secretKey, auditHeadFile: auditHeadFile(home), searchPath, log };
 }
 
-/** What the first start with another key, or after a restore, leaves in the trail. */
+/** Records in the trail the first start with another key, or after a restore. */
 async function recordKeyAndRestore(
   engine: Engine,
   audit: Audit,
@@ -225,7 +228,7 @@ async function recordKeyAndRestore(
   await command(engine, (work) => work.tell(change));
 }
 
-function refuseOpenDoor({ host, publicUrl, insecureHttp }: Config): void {
+function requireSafeAddress({ host, publicUrl, insecureHttp }: Config): void {
   if (!LOOPBACK.has(host) && publicUrl === undefined)
     throw new Refusal(
       "invalid",

@@ -1,4 +1,4 @@
-/** The first start after `muster restore`: records in the audit trail that it was one. */
+/** Records the first start after `muster restore` in the audit trail. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { restoreNoteFile } from "#base/machine/home-files.ts";
 import { command, type Engine } from "#engine/index.ts";
@@ -24,6 +24,6 @@ export async function settleRestore(
       detail: `row_${note.seq}`,
     }),
   );
-  // Last: after a crash it is done again, which costs a second entry in the trail.
+  // Removed last: after a crash this runs again, which costs a second entry in the trail.
   rmSync(file);
 }

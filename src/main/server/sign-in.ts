@@ -1,4 +1,4 @@
-/** Ways to sign in that the settings name: services, and the owner's first password. */
+/** Sign-in from the settings: services, and the owner's first password. */
 import type { Config } from "#base/config.ts";
 import type { Log } from "#base/log.ts";
 import { Refusal } from "#base/refusal.ts";
@@ -10,7 +10,7 @@ type Parts = Omit<Parameters<typeof createProviderSignIn>[0], "github" | "oidc">
 
 export const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 
-/** Reads the secrets that are in files, and so fails at the start if one cannot be read. */
+/** Reads secrets from files, so a start fails if one cannot be read. */
 export function createSignIn({ github, oidc }: SignInSettings, parts: Parts): ProviderSignIn {
   return createProviderSignIn({
     ...parts,
@@ -31,7 +31,7 @@ export async function setOwnerPassword(
   if (wasSet) log.info({}, "the owner's first password was set from its file");
 }
 
-/** Others can reach it: then there must be a way to sign in that is not a file on this machine. */
+/** Refuses to start where others can reach the server, but only a file on this machine allows signing in. */
 export async function refuseStrangers(
   { host }: Config,
   auth: Auth,

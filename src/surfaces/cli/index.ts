@@ -1,7 +1,7 @@
 /**
- * The command line. It speaks HTTP to a server; only `doctor`, `backup` and `restore` touch the data
- * folder themselves. `createProgram(host, commands).parseAsync(words, { from: "user" })` runs one
- * command and reports its exit code to `host.exit`. Features bring their commands; `main` lists them.
+ * The command line. It speaks HTTP to a server; only `doctor`, `backup` and `restore` touch the data folder
+ * themselves. `createProgram(host, commands).parseAsync(words, { from: "user" })` runs one command and
+ * reports its exit code to `host.exit`. Features bring their commands; `main` lists them.
  */
 import { Command, type CommanderError } from "commander";
 import { describeExitCodes, EXIT } from "./kit/exit-codes.ts";
@@ -55,7 +55,7 @@ export function createProgram(processHost: CliHost, commands: readonly AddComman
   return program;
 }
 
-/** Help and version were asked for, or the words made no sense. */
+/** Ends after help and version, and after invalid arguments. */
 function leave(host: CliHost, error: CommanderError): never {
   host.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
   throw error;

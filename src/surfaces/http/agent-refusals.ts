@@ -1,19 +1,19 @@
 /**
- * What agents asked for over HTTP and were refused. A person who was refused knows it; an agent that
- * tries doors does so unseen, so each of its refusals leaves a line in the log and a row in the
- * trail: which session, what kind of thing, and the code. Nothing that the agent wrote is in either.
+ * Records agents' refused HTTP requests. A refused person knows it; an agent that probes for access does so
+ * unseen, so each of its refusals leaves a line in the log and a row in the audit trail: session, kind of
+ * thing and code. Neither contains any text of the agent.
  */
 import type { Log } from "#base/log.ts";
 import type { Refusal } from "#base/refusal.ts";
 import { createTell, type Engine, type Principal } from "#engine/index.ts";
 
-/** Of one run; what comes after says nothing new. */
+/** Limit per run; further refusals add no information. */
 const MOST_PER_RUN = 100;
 const RUNS_REMEMBERED = 1_000;
 
 export interface Asked {
   method: string;
-  /** The pattern of the route, not the address that was asked for. */
+  /** Pattern of the route, not the requested address. */
   route: string;
 }
 
@@ -24,7 +24,7 @@ export function createAgentRefusals(engine: Engine, log: Log): NoteRefusal {
   const tell = createTell(() => engine);
   const counts = new Map<string, number>();
 
-  /** How many there have been of this run, this one included. */
+  /** Counts the refusals of this run, this one included. */
   function count(run: string): number {
     const now = (counts.get(run) ?? 0) + 1;
     counts.delete(run);

@@ -30,7 +30,7 @@ export interface AppEnv {
   Variables: { caller: Caller; rawBody: string; json: unknown; address: string };
 }
 
-/** The routes, and what is said about them in the API document. */
+/** Routes, and their descriptions for the API document. */
 export interface App {
   hono: Hono<AppEnv>;
   specs: ApiRoute[];
@@ -39,13 +39,13 @@ export interface App {
 export interface AppOptions {
   callers: Callers;
   hosts: AllowedHosts;
-  /** Whose word counts on where a request came from. */
+  /** Proxies whose forwarded headers are trusted. */
   trustedProxy?: TrustedProxies | undefined;
   /** `MUSTER_INSECURE_HTTP`. */
   insecureHttp?: boolean;
-  /** Hears of forwarded headers. */
+  /** Notified of forwarded headers. */
   proxies?: ReturnType<typeof createProxyWatch>;
-  /** Hears of every refusal whose caller is known. */
+  /** Notified of every refusal whose caller is known. */
   noteRefusal?: NoteRefusal;
   log: Log;
 }
@@ -58,7 +58,7 @@ export function createApp(options: AppOptions): App {
   const refuse = async (error: unknown, c: Context<AppEnv>) => {
     const caller = c.get("caller") as Caller | undefined;
     if (caller && error instanceof Refusal)
-      await noteRefusal?.(caller.principal, askedOf(c), error);
+      await noteRefusal?.(caller.principal, matchedRouteOf(c), error);
     return answerError(log, error, c);
   };
   app.onError(refuse);
@@ -78,7 +78,7 @@ export function createApp(options: AppOptions): App {
     const forwarded = c.req.header("x-forwarded-for");
     proxies?.look(remoteAddress, forwarded !== undefined);
     c.set("address", clientAddress(remoteAddress, forwarded, trustedProxy));
-    // Probes of other machines ask these two, and learn nothing.
+    // Probes from other machines use these two, and learn nothing.
     if (c.req.path !== "/health" && c.req.path !== "/ready")
       requireHttps(
         { insecureHttp, trustedProxy },
@@ -92,7 +92,7 @@ export function createApp(options: AppOptions): App {
     checkHost(hosts, c.req.header("host"));
     const origin = c.req.header("origin");
     if (origin !== undefined && !isOwnOrigin(hosts, origin)) throw refuseOrigin();
-    // A browser says so when another site, or another port of this host, is behind a change.
+    // Browsers mark a change that another site, or another port of this host, sends.
     const site = c.req.header("sec-fetch-site");
     const isForeign = site === "cross-site" || site === "same-site";
     if (isForeign && !READING.has(c.req.method)) throw refuseOrigin();
@@ -108,7 +108,7 @@ export function createApp(options: AppOptions): App {
       const isDocumentation = /^\/api\/(docs(\/|$)|openapi\.json$)/.test(c.req.path);
       c.set("caller", await callers.identify(given, addressOf(c), changes, isDocumentation));
     } else callers.stranger(addressOf(c));
-    // Only now: nobody makes the server read much before it is known who they are.
+    // Read only now: no unknown caller can make the server read much.
     if (changes && !toGateway) await readBody(c, known ? MAX_BODY_BYTES : MAX_STRANGER_BODY_BYTES);
     await next();
   });
@@ -116,9 +116,9 @@ export function createApp(options: AppOptions): App {
 }
 
 /**
- * Headers that every answer begins with, refusals too: kept by no cache, read as the type it says, and
- * shown in no frame. On Node's own response, so that every kind of answer carries them; pages and files
- * set their own in their place. Previews are made for a frame of our own page.
+ * Sets headers that every response begins with, refusals too: no caching, no type sniffing, no frames. They
+ * are set on Node's own response, so that every kind of response has them; pages and files replace them with
+ * their own. Previews are made for a frame of our own page.
  */
 function setSafeHeaders({ req, env: { outgoing } }: Context<AppEnv>): void {
   outgoing.setHeader("Cache-Control", "no-store");
@@ -128,12 +128,12 @@ function setSafeHeaders({ req, env: { outgoing } }: Context<AppEnv>): void {
   outgoing.setHeader("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
 }
 
-function askedOf(c: Context<AppEnv>) {
+function matchedRouteOf(c: Context<AppEnv>) {
   const route = matchedRoutes(c).findLast(({ path }) => !path.endsWith("*"));
   return { method: c.req.method, route: route?.path ?? "none" };
 }
 
-/** Signing in and joining is how one gets an identity, so it cannot need one. */
+/** Signing in and joining create an identity, so they cannot require one. */
 export function isPublic(path: string): boolean {
   return (
     path === "/api/auth/sign-in" ||
@@ -155,7 +155,7 @@ export function addressOf(c: Context<AppEnv>): string {
   return c.get("address");
 }
 
-/** Reads the body once, within bounds, and checks that it is JSON of a bearable depth. */
+/** Reads the body once, within bounds, and checks that it is JSON of limited depth. */
 async function readBody(c: Context<AppEnv>, limit: number): Promise<void> {
   const bytes = await readBytes(c, limit);
   const text = bytes.toString("utf8");
@@ -195,7 +195,7 @@ export function principalOf(c: Context<AppEnv>): Principal {
   return c.get("caller").principal;
 }
 
-/** The session in the path, as its caller may write it. */
+/** Session in the path, by id or alias. */
 export function sessionIdOf(c: Context<AppEnv>): string {
   return meantBy(principalOf(c), requireId(c.req.param("id"), "session"));
 }
@@ -204,7 +204,7 @@ export function meantBy(principal: Principal, sessionId: string): string {
   return sessionIdMeant(sessionId, principal.kind === "user" ? principal.userId : null);
 }
 
-/** Only people: what a runner's token or an agent must not reach. */
+/** Requires a person: runners' tokens and agents must not reach these routes. */
 export function userOf(c: Context<AppEnv>): Extract<Principal, { kind: "user" }> {
   const principal = principalOf(c);
   if (principal.kind === "user") return principal;

@@ -1,6 +1,6 @@
 /**
- * One endpoint, said once: its place in the OpenAPI document, the validation of what comes in, and
- * the handler. Answers are built by our own code and are not validated again on the way out.
+ * One endpoint, defined once: its entry in the OpenAPI document, validation of the request, and the handler.
+ * Our own code builds responses, so they are not validated again.
  */
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
@@ -28,15 +28,19 @@ export function endpoint<const R extends ApiRoute>(
     path.replaceAll(/\{(\w+)\}/g, ":$1"),
   );
   app.hono.on(spec.method.toUpperCase(), paths, async (c) => {
-    const query = spec.query ? meant(c, requireStorable(check(spec.query, queryOf(c)))) : {};
-    const body = spec.body ? meant(c, storable(c, check(spec.body, c.get("json") ?? {}))) : {};
+    const query = spec.query
+      ? resolveSessionFields(c, requireStorable(check(spec.query, queryOf(c))))
+      : {};
+    const body = spec.body
+      ? resolveSessionFields(c, storable(c, check(spec.body, c.get("json") ?? {})))
+      : {};
     const answer = await handle({ c, query, body } as Input<R>);
     if (answer instanceof Response) return answer;
     return sendJson(c, answer, status);
   });
 }
 
-/** Straight to the socket: a Response object would cost as much as all the rest of a request. */
+/** Writes straight to the socket: a Response object would cost as much as all the rest of a request. */
 function sendJson(c: Context<AppEnv>, answer: unknown, status: number): Response {
   const text = JSON.stringify(answer);
   const { outgoing } = c.env;
@@ -54,8 +58,8 @@ function check<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
 }
 
 /**
- * A body whose every text can be stored. Its schema has refused what must be exact, such as names; the
- * rest is what people wrote, and is kept as far as it can be. An id that was changed by this finds nothing.
+ * Cleans a body so that every text can be stored. Its schema has refused exact values that cannot, such as
+ * names; the rest is prose, and is kept as far as possible. An id that this changes finds nothing.
  */
 function storable(c: Context<AppEnv>, body: unknown): unknown {
   return mayHoldUnstorable(c.get("rawBody") ?? "") ? cleanValue(body) : body;
@@ -71,8 +75,8 @@ const SESSION_FIELDS = [
   "contextSessionId",
 ];
 
-/** Sessions may be named in more than one way; from here on they have one. */
-function meant(c: Context<AppEnv>, fields: unknown): unknown {
+/** Resolves aliases of sessions to ids. */
+function resolveSessionFields(c: Context<AppEnv>, fields: unknown): unknown {
   const caller = c.get("caller") as Caller | undefined;
   if (!caller || typeof fields !== "object" || fields === null) return fields;
   const named = Object.entries(fields).filter(
@@ -83,7 +87,7 @@ function meant(c: Context<AppEnv>, fields: unknown): unknown {
   return { ...fields, ...Object.fromEntries(ids) };
 }
 
-/** A parameter given twice is an array, which no schema takes: said as such instead of guessing. */
+/** A repeated parameter becomes an array, which no schema accepts: it is refused instead of guessed. */
 function queryOf(c: Context<AppEnv>): Record<string, string | string[]> {
   if (!c.req.url.includes("?")) return {};
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Refusals and bugs as HTTP answers: the one place that knows status codes. */
+/** Refusals and bugs as HTTP responses: the only place that knows status codes. */
 import type { Context } from "hono";
 import type { Log } from "#base/log.ts";
 import { Refusal, type RefusalKind } from "#base/refusal.ts";

@@ -1,4 +1,4 @@
-/** The routes that features bring: served and documented like any other. */
+/** Routes of features, served and documented like any other. */
 import type { Kernel, RawAnswer } from "#engine/index.ts";
 import { type App, idempotencyOf, meantBy, principalOf } from "./app.ts";
 import { endpoint } from "./endpoint.ts";
@@ -28,7 +28,7 @@ export function featureRoutes(app: App, { engine, routes }: Kernel): void {
   }
 }
 
-/** Ids are ours. Names are people's: the feature that keeps one says what is wrong with it. */
+/** Checks a parameter. Ids are ours; people choose names, and the feature that stores one validates it. */
 function paramOf(name: string, given: string | undefined, noun: string): string {
   return name === "name" ? requireName(given) : requireId(given, noun);
 }
@@ -37,7 +37,7 @@ function isSession(path: string, name: string): boolean {
   return name === "sessionId" || path.includes(`/sessions/{${name}}`);
 }
 
-/** `/api/approvals/{id}` speaks of an approval. */
+/** Derives the noun from the path: `/api/approvals/{id}` names an approval. */
 function nounOf(path: string): string {
   const collection = /\/([\w-]+)\/\{\w+\}/.exec(path)?.[1] ?? "thing";
   return collection.replace(/s$/, "");

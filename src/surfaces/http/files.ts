@@ -47,7 +47,7 @@ export function fileRoutes(app: App, folder: string): void {
     fileFrom(docs, (path) => path.slice("/api/docs/".length)),
   );
   const web = join(folder, "web");
-  // Asked for by browsers wherever a page names no icon of its own.
+  // Browsers request it wherever a page names no icon of its own.
   app.hono.get(
     "/favicon.ico",
     fileFrom(web, () => "icon.svg"),
@@ -63,7 +63,7 @@ function fileFrom(folder: string, nameOf: (path: string) => string): MiddlewareH
   };
 }
 
-/** Addresses without a file are pages of the application, which finds its own way. */
+/** Addresses without a file are pages of the application, which has its own router. */
 function pageOrFile(folder: string): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const { path } = c.req;

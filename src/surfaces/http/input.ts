@@ -1,12 +1,12 @@
-/** Checks of paths and fields that schemas leave open, and the refusal of a request that is not valid. */
+/** Checks of paths and fields that schemas leave open, and the refusal of an invalid request. */
 import type * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
 import { findUnstorable, isStorable } from "#base/text/clean-text.ts";
 import { UNSTORABLE } from "#base/text/text-schemas.ts";
 
 /**
- * Refuses text that no database stores: in queries, and in what programs ask tools. A schema that takes
- * prose has cleaned it before, so this concerns ids and filters.
+ * Refuses text that no database stores: in queries, and in programs' tool calls. A schema for prose has
+ * cleaned it before, so this concerns ids and filters.
  */
 export function requireStorable<T>(input: T): T {
   const found = findUnstorable(input);
@@ -19,7 +19,7 @@ export function requireStorable<T>(input: T): T {
 
 const ID = /^[A-Za-z0-9_:.@-]{1,200}$/;
 
-/** An id in a path. What cannot be one is answered as missing, like any other unknown id. */
+/** Checks an id in a path. A malformed one is not found, like any other unknown id. */
 export function requireId(id: string | undefined, what: string): string {
   if (id === undefined || !ID.test(id))
     throw new Refusal(
@@ -32,7 +32,7 @@ export function requireId(id: string | undefined, what: string): string {
 
 const MAX_NAME_CHARS = 200;
 
-/** A name in a path, as somebody chose it; only what no database could hold is refused here. */
+/** Checks a name in a path; refuses only text that no database could store. */
 export function requireName(name: string | undefined): string {
   if (name !== undefined && name.length <= MAX_NAME_CHARS && isStorable(name)) return name;
   throw new Refusal(

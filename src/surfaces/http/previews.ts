@@ -1,8 +1,8 @@
 /**
- * Showing what an agent made. A page of an agent is somebody else's code: it is served only under an
- * address that carries its own right to be read, never by cookie, and a sandbox without an origin
- * keeps it from everything that is ours. The address names the credential that it was made with, and
- * shows nothing once that credential is gone or its holder may no longer read the session.
+ * Previews of agents' pages. Such a page is foreign code: it is served only under an address that carries its
+ * own right to be read, never by cookie, and a sandbox without an origin separates it from everything of
+ * ours. The address names the credential that it was made with, and stops working once that credential ends
+ * or its holder may no longer read the session.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock } from "#base/clock.ts";
@@ -23,18 +23,18 @@ const COMMON_HEADERS = {
   "Cache-Control": "no-store",
 };
 const CONTAINED = "connect-src 'none'; form-action 'none'; base-uri 'none'; object-src 'none'";
-/** Without scripts nothing of a page can act. */
-const STILL = `sandbox; default-src 'none'; style-src 'self' 'unsafe-inline' data:; img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; ${CONTAINED}; frame-ancestors 'self'`;
+/** Policy without scripts: nothing of a page can act. */
+const POLICY_WITHOUT_SCRIPTS = `sandbox; default-src 'none'; style-src 'self' 'unsafe-inline' data:; img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; ${CONTAINED}; frame-ancestors 'self'`;
 /**
- * With them it has no origin and may ask for nothing, but a browser is leaky: a person must have
- * wished for it, and is told so.
+ * Policy with scripts: the page has no origin and may request nothing, but browsers leak. A person must have
+ * asked for it, and is warned.
  */
-const WITH_SCRIPTS = `sandbox allow-scripts; default-src 'self' data: blob: 'unsafe-inline'; ${CONTAINED}; frame-ancestors 'self'`;
-/** Our own page around it: what is framed cannot take the tab elsewhere. */
-const AROUND =
+const POLICY_WITH_SCRIPTS = `sandbox allow-scripts; default-src 'self' data: blob: 'unsafe-inline'; ${CONTAINED}; frame-ancestors 'self'`;
+/** Policy of our own page around it: a framed page cannot navigate the tab. */
+const FRAME_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Finds who holds a credential, as long as it is good. */
+/** Finds the holder of a credential while it is valid. */
 export interface Holders {
   findHolder(credentialId: string): Promise<Principal | undefined>;
 }
@@ -83,7 +83,7 @@ export function previewRoutes(app: App, options: PreviewOptions): void {
     await open(token);
     return c.html(pageAround(`/preview/${token}/${pathIn(c.req.query("path"))}`), 200, {
       ...COMMON_HEADERS,
-      "Content-Security-Policy": AROUND,
+      "Content-Security-Policy": FRAME_POLICY,
     });
   });
   app.hono.get("/preview/:token/:path{.+}", async (c) => {
@@ -91,7 +91,7 @@ export function previewRoutes(app: App, options: PreviewOptions): void {
     const token = c.req.param("token");
     const { sessionId, scripts } = await open(token);
     const path = c.req.param("path") ?? "";
-    // As a page of its own it could leave for elsewhere and take along what it knows.
+    // A page outside the frame could navigate elsewhere and take its content along.
     if (c.req.header("sec-fetch-dest") === "document")
       return c.redirect(`/preview/${token}?path=${encodeURIComponent(encodeURI(path))}`);
     const { mediaType, data } = await kernel.workspaces.file(sessionId, path);
@@ -99,20 +99,20 @@ export function previewRoutes(app: App, options: PreviewOptions): void {
       headers: {
         "Content-Type": shownType(mediaType),
         ...COMMON_HEADERS,
-        "Content-Security-Policy": scripts ? WITH_SCRIPTS : STILL,
+        "Content-Security-Policy": scripts ? POLICY_WITH_SCRIPTS : POLICY_WITHOUT_SCRIPTS,
       },
     });
   });
 }
 
-/** What a runner says of a file is believed only as far as a browser can do no harm with it. */
+/** A runner's media type is accepted only if a browser can do no harm with it. */
 function shownType(mediaType: string): string {
   return /^(text|image)\/[\w.+-]{1,60}(; charset=utf-8)?$|^application\/json$/.test(mediaType)
     ? mediaType
     : "application/octet-stream";
 }
 
-/** The path of a query, safe to stand in an attribute. */
+/** Path from a query, safe in an attribute. */
 function pathIn(query: string | undefined): string {
   return (query ?? "index.html").replaceAll(/[^\w%/.~-]/g, encodeURIComponent);
 }
@@ -125,10 +125,10 @@ function pageAround(frameUrl: string): string {
 
 interface Claim {
   sessionId: string;
-  /** The credential that it was made with. */
+  /** Credential that the address was made with. */
   credentialId: string;
   expiresAt: number;
-  /** Whether a person wished its scripts to run. */
+  /** True if a person asked to run its scripts. */
   scripts: boolean;
 }
 
@@ -138,7 +138,7 @@ function sign(key: Buffer, { sessionId, credentialId, expiresAt, scripts }: Clai
   return `${claim}.${createHmac("sha256", key).update(claim).digest("base64url")}`;
 }
 
-/** What a token is good for; undefined when it is forged or too old. */
+/** Verifies a token; undefined when it is forged or expired. */
 function verify(key: Buffer, token: string, now: number): Claim | undefined {
   const [claim = "", mac = ""] = token.split(".");
   const expected = createHmac("sha256", key).update(claim).digest();

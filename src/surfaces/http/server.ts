@@ -46,24 +46,24 @@ export interface HttpOptions {
   host: string;
   port: number;
   publicUrl: string | undefined;
-  /** Whose word counts on where a request came from. */
+  /** Proxies whose forwarded headers are trusted. */
   trustedProxy: TrustedProxies | undefined;
   /** `MUSTER_INSECURE_HTTP`. */
   insecureHttp: boolean;
   rateLimit: number;
-  /** By which turns reach the organisation's models. */
+  /** Gateway of turns to the organisation's models. */
   gateway: ModelGateway;
-  /** Where a client of a person's own sends what is for their orchestrator. */
+  /** Sends a client's prompt to its person's orchestrator. */
   promptOrchestrator: PromptOrchestrator;
-  /** What such a client sees of a person's boards and inbox. */
+  /** Boards and inbox of a person, for such a client. */
   coordination: Coordination;
-  /** Signs the addresses of previews. */
+  /** Key that signs the addresses of previews. */
   secretKey: string;
   /** Turns and model requests, counted by this server. */
   turnMetrics: () => MetricFamily[];
   /** The server's own folder; `/metrics` reports the space on its disk. */
   home: string;
-  /** Where the built pages are. */
+  /** Folder of the built pages. */
   filesFolder: string;
   version: string;
 }
@@ -208,9 +208,9 @@ function eventRoute(app: App, { kernel, feeds, callers, clock, streams }: EventR
     const id = sessionIdOf(c);
     const { lastSeq, until } = await kernel.sessions.authorizeRead(principalOf(c), id);
     const last = Number(c.req.header("last-event-id"));
-    const asked = query.after ?? (Number.isSafeInteger(last) && last >= 0 ? last : 0);
-    // A cursor from beyond the end is from before a restore; what there is now follows it.
-    const after = Math.min(asked, lastSeq);
+    const requested = query.after ?? (Number.isSafeInteger(last) && last >= 0 ? last : 0);
+    // A cursor beyond the end is from before a restore; the present events follow it.
+    const after = Math.min(requested, lastSeq);
     const caller = c.get("caller");
     const { incoming, outgoing } = c.env;
     const isOver = () => until !== null && clock.now() >= until;

@@ -17,7 +17,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** A reader of a stream, and the stream's other end. */
+/** Opens a stream and its reader. */
 async function open({ isGood }: { isGood(): boolean } = { isGood: () => true }) {
   const seen = { ended: 0, left: 0 };
   const { promise: followed, resolve } = Promise.withResolvers<Sink>();
@@ -49,7 +49,7 @@ async function open({ isGood }: { isGood(): boolean } = { isGood: () => true }) 
   return { reader, sink: await followed, seen };
 }
 
-/** Sends until nothing more is taken: what the two kernels hold is some megabytes. */
+/** Sends until nothing more is taken: the kernel buffers hold some megabytes. */
 async function fill(sink: Sink): Promise<void> {
   const json = JSON.stringify("x".repeat(60_000));
   for (let seq = 1; seq < 5_000; seq++) {

@@ -3,13 +3,13 @@ import type { ServerResponse } from "node:http";
 import type { PreparedEvent, SessionFeeds, Sink } from "./session-feed.ts";
 
 const HEARTBEAT_MS = 15_000;
-/** A reader that takes nothing for so many heartbeats is given up; it may come back with its cursor. */
+/** A reader that takes nothing for this many heartbeats is closed; it may return with its cursor. */
 const MAX_MISSED_HEARTBEATS = 8;
-/** Above this, nothing more is written until the reader has taken all of it. */
+/** Limit above which nothing more is written until the reader has taken all of it. */
 const HIGH_WATER_BYTES = 64 * 1024;
-/** A credential that was taken away ends what it opened, within a second. */
+/** A revoked credential ends its streams within a second. */
 const CHECK_EVERY_MS = 400;
-/** A stream that has ended waits so long for its reader to take the rest. */
+/** Time that an ended stream waits for its reader to take the rest. */
 const END_WITHIN_MS = 2_000;
 
 export interface EventStream {
@@ -18,7 +18,7 @@ export interface EventStream {
   /** Party that reads; see `Sink`. */
   party: string;
   stillGood(): Promise<boolean>;
-  /** Called once, when the stream is over. */
+  /** Called once, when the stream has ended. */
   ended(): void;
 }
 
@@ -27,7 +27,7 @@ export function streamEvents(
   response: ServerResponse,
   { sessionId, after, party, stillGood, ended }: EventStream,
 ): void {
-  // It may have closed while the reader's rights were looked up; then nothing would ever end this.
+  // The response may have closed while the reader's rights were checked; then nothing would ever end this.
   if (response.destroyed || response.closed) {
     ended();
     return;
@@ -44,7 +44,7 @@ export function streamEvents(
   response.on("drain", () => {
     missed = 0;
   });
-  // Its reader may break off at any moment.
+  // The reader may disconnect at any moment.
   response.on("error", () => response.destroy());
   const heartbeat = setInterval(() => {
     missed = response.writableNeedDrain ? missed + 1 : 0;
@@ -64,7 +64,7 @@ export function streamEvents(
     clearInterval(check);
     void leave();
   };
-  /** Nothing is written from here on, also while the reader does not take what was. */
+  /** Stops writing, also while the reader has not taken everything. */
   const end = () => {
     stop();
     response.end();
@@ -100,7 +100,7 @@ function sinkOf(response: ServerResponse, party: string): Sink {
         response.on("drain", done);
         response.on("close", done);
       }),
-    // The reader has the cursor in the ids it was sent; nothing needs to be said.
+    // The reader has the cursor in the ids it was sent, so no message is needed.
     movedBack: () => {},
   };
 }

@@ -1,6 +1,6 @@
 /**
- * One `/api/live` connection: many topics over one socket. Session topics replay from a cursor;
- * the others only say that something has changed.
+ * One `/api/live` connection: many topics over one socket. Session topics replay from a cursor; the others
+ * only hint that something has changed.
  */
 import type { WebSocket } from "ws";
 import type { Log } from "#base/log.ts";
@@ -24,7 +24,7 @@ import { type IntakeRate, SocketIntake } from "./socket-intake.ts";
 import { createDrains, type Drains, sinkOf, TEXT } from "./socket-sink.ts";
 
 const MAX_TOPICS = 500;
-/** Things that have changed while a socket takes nothing. */
+/** Pending hints while a socket takes nothing. */
 const MAX_WAITING_HINTS = 5_000;
 const PATIENCE_MS = 10_000;
 const TOPIC = /^[\w:.@-]+$/;
@@ -36,27 +36,31 @@ export const MAX_LIVE_FRAME_BYTES = 16 * 1024;
 export interface LiveOptions {
   feeds: SessionFeeds;
   announcer: Announcer;
-  /** `until`: when what was opened for them closes again. */
+  /** `until`: end of access that was opened to an admin. */
   authorizeRead(
     principal: Principal,
     sessionId: string,
   ): Promise<{ lastSeq: number; until: number | null }>;
-  /** The id of the session at the top of its tree, whose board it is; refused to who may not read it. */
+  /**
+   * Id of the session at the top of its tree, which has the board; refused to callers who may not read it.
+   */
   findBoard(principal: Principal, sessionId: string): Promise<string>;
   now(): number;
-  /** Whether the credential behind the socket is still good. */
+  /** True while the credential behind the socket is valid. */
   stillGood(): Promise<boolean>;
   /** The rate of the socket and of the credential behind it. */
   rate: MessageRate;
   log: Log;
 }
 
-/** How fast a sender may send. */
+/** Rate limit of a sender. */
 export interface MessageRate extends IntakeRate {
   spend(cost: number): void;
 }
 
-/** With the moment for which a credential is remembered, less than the second that a revocation may take. */
+/**
+ * Together with the time for which a credential is cached, less than the second that a revocation may take.
+ */
 const CHECK_EVERY_MS = 400;
 
 export function serveLive(socket: WebSocket, principal: Principal, options: LiveOptions): void {
@@ -88,7 +92,7 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
     topics.clear();
   });
 
-  /** What was opened for a while is read no longer than that. */
+  /** Closes topics whose access has ended. */
   function closeOld(): void {
     for (const [topic, { leave, until }] of topics) {
       if (until === null || options.now() < until) continue;
@@ -196,8 +200,8 @@ interface Hint {
   rev: number;
 }
 
-/** That something has changed is news too: who may not read it does not hear of it. */
-const HEARD_BY: Readonly<Record<string, Action>> = {
+/** Rights needed for hints: the fact of a change is content too. */
+const HINT_RIGHTS: Readonly<Record<string, Action>> = {
   session: "session.read",
   prompt: "session.read",
   inbox: "session.read",
@@ -210,7 +214,7 @@ const HEARD_BY: Readonly<Record<string, Action>> = {
 };
 
 function mayHear(principal: Principal, { type }: Hint): boolean {
-  const action = HEARD_BY[type];
+  const action = HINT_RIGHTS[type];
   if (action !== undefined) return may(principal, action, { orgId: principal.orgId });
   return principal.kind === "user" && principal.scopes.includes("*");
 }
@@ -221,7 +225,7 @@ interface HintReader {
   drains: Drains;
 }
 
-/** Hints of a burst are told once for each thing, when the socket takes them. */
+/** Coalesces hints of a burst: one per thing, sent when the socket takes them. */
 function followHints(
   announcer: Announcer,
   source: string,
@@ -240,7 +244,7 @@ function followHints(
   };
   const leave = announcer.onHint(source, (hint) => {
     waiting.set(`${hint.type}:${hint.id}`, hint);
-    // It reads nothing. Connecting again it fetches everything anew, which is less than all of these.
+    // The socket reads nothing. After a reconnect it fetches everything, which is less than all of these.
     if (waiting.size > MAX_WAITING_HINTS) socket.terminate();
     else later();
   });
@@ -261,7 +265,7 @@ function parseFrame(text: string | undefined): LiveClientFrame | undefined {
   }
 }
 
-/** Notices a dead peer, a credential that was taken away, and what is open no longer. */
+/** Detects a dead peer, a revoked credential, and access that has ended. */
 function keepAlive(
   socket: WebSocket,
   { stillGood, log }: LiveOptions,

@@ -3,7 +3,7 @@ import type { Announcer, SessionWatcher } from "#engine/index.ts";
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import { SessionFeeds, type Sink } from "./session-feed.ts";
 
-/** A session's log, and whoever watches it. */
+/** Creates a session's log and its watchers. */
 function createStage() {
   const log: SessionEvent[] = [];
   const watchers = new Set<SessionWatcher>();

@@ -1,11 +1,10 @@
 /**
- * What one session's watchers on this server share: each event is turned into text once, whoever
- * reads it, and the entries being written are remembered so that a late watcher sees them whole.
+ * State that one session's watchers on this server share: each event is serialised once for all readers, and
+ * the entries being written are kept so that a late watcher sees them whole.
  *
- * A follower is sent events strictly in the order of their seq. It is either live (each event is
- * handed to it as it comes) or catching up (it reads the database from its cursor until it has
- * everything). A reader that cannot keep up is moved back to its cursor: what waits for it is the
- * database, not our memory.
+ * A follower gets events strictly in the order of their seq. It is either live (each event is passed on as it
+ * comes) or catching up (it reads the database from its cursor until it has everything). A reader that cannot
+ * keep up is moved back to its cursor: its backlog is the database, not our memory.
  */
 import { FairQueue } from "#base/fair-queue.ts";
 import type { Announcer } from "#engine/index.ts";
@@ -16,15 +15,15 @@ export interface PreparedEvent {
   type: string;
   /** The event as JSON. */
   json: string;
-  /** As a WebSocket frame's payload: made by the first socket that needs it, and shared by all. */
+  /** Payload of a WebSocket frame: built by the first socket that needs it, and shared by all. */
   payload?: Buffer;
-  /** As a server-sent event, shared in the same way. */
+  /** The event as a server-sent event, shared in the same way. */
   streamed?: Buffer;
 }
 
 export type PreparedDelta = Pick<PreparedEvent, "json" | "payload" | "streamed">;
 
-/** Where a follower's frames go. */
+/** Destination of a follower's frames. */
 export interface Sink {
   /** Party that reads: replays of one party take turns with those of others. */
   readonly party: string;
@@ -32,9 +31,9 @@ export interface Sink {
   isFull(): boolean;
   event(event: PreparedEvent): void;
   delta(delta: PreparedDelta): void;
-  /** Resolves when there is room again, and when the reader has gone. */
+  /** Resolves when there is room again, or when the reader has gone. */
   drained(): Promise<void>;
-  /** The reader lagged and now continues from the database. */
+  /** Called when the reader lagged and continues from the database. */
   movedBack(after: number): void;
 }
 
@@ -44,7 +43,7 @@ export type ReadEvents = (
   page: { limit: number; maxBytes: number },
 ) => Promise<{ events: SessionEvent[]; more: boolean }>;
 
-/** Ends a following. Resolves when nothing is read for it any more. */
+/** Ends a follower. Resolves when nothing is read for it any more. */
 export type Leave = () => Promise<void>;
 
 /** A replay reads pages of this size, and lets others read theirs in between. */
@@ -52,7 +51,7 @@ const PAGE = { limit: 200, maxBytes: 64 * 1024 } as const;
 const PAGES_AT_ONCE = 8;
 const PAGES_PER_PARTY = 2;
 const RETRY_MS = 1_000;
-/** Entries longer than this are not remembered for late watchers; they see them when they are finished. */
+/** Longer entries are not kept for late watchers, who see them when they are finished. */
 const MAX_PARTIAL_CHARS = 256 * 1024;
 const MAX_PARTIALS = 32;
 
@@ -94,9 +93,9 @@ interface Follower {
   cursor: number;
   live: boolean;
   ended: boolean;
-  /** Resolves when it has ended. */
+  /** Resolves when the follower has ended. */
   left: Promise<void>;
-  /** Its replay, while there is one. */
+  /** The follower's replay, while there is one. */
   replay: Promise<void>;
   sink: Sink;
 }
@@ -216,7 +215,7 @@ class SessionFeed {
     follower.replay = this.#replay(follower).catch((error: unknown) => {
       if (follower.ended) return;
       this.#parts.onError(error);
-      // The reader must not be left standing where the database failed it.
+      // A failed read must not leave the reader behind.
       setTimeout(() => {
         if (!follower.ended) this.#catchUp(follower);
       }, RETRY_MS).unref();
@@ -234,8 +233,8 @@ class SessionFeed {
         const { events, more } = await read(this.#sessionId, follower.cursor, PAGE);
         const isSent = sendPage(follower, events);
         if (follower.ended) return;
-        // From here to `live` nothing can come in between, so nothing can be missed. A log that is
-        // shorter than what was told has been purged.
+        // Nothing can happen between here and `live`, so nothing can be missed. A log that is shorter than
+        // announced has been purged.
         const isBehind = more || (events.length > 0 && follower.cursor < this.#lastSeq);
         if (isSent && !isBehind) this.#goLive(follower);
       } finally {
@@ -254,12 +253,12 @@ class SessionFeed {
   }
 }
 
-/** Resolves when more can be sent, or nobody wants it any more. */
+/** Resolves when more can be sent, or when the follower has left. */
 function hasRoom(follower: Follower): Promise<void> {
   return Promise.race([follower.sink.drained(), follower.left]);
 }
 
-/** False when the reader was full before the end of the page. */
+/** Returns false when the reader was full before the end of the page. */
 function sendPage(follower: Follower, events: readonly SessionEvent[]): boolean {
   for (const event of events) {
     if (follower.ended) return false;
@@ -270,7 +269,7 @@ function sendPage(follower: Follower, events: readonly SessionEvent[]): boolean 
   return true;
 }
 
-/** An entry that is resent whole is passed on without what everybody has. */
+/** Removes the part of a fully resent entry that everybody has. */
 function unseenPart(known: Delta | undefined, delta: Delta): Delta | undefined {
   if (!known || delta.offset !== 0 || !delta.text.startsWith(known.text)) return delta;
   const offset = known.text.length;

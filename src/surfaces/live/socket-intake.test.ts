@@ -11,7 +11,7 @@ afterEach(() => {
 
 const rateOf = (owes: () => number) => ({ owes, owesItself: owes });
 
-/** A peer, and what the intake of its socket has handled. */
+/** Opens a peer, and records the messages that the intake has handled. */
 async function open(options: Partial<IntakeOptions> = {}) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");
@@ -125,7 +125,7 @@ describe("the intake of a socket", () => {
     setImmediate(look);
     await expect.poll(() => all.every(({ seen }) => seen.bytes === 10)).toBe(true);
     isOver = true;
-    // Each socket alone may use 5 ms, and all together no more: not 20 times as much.
+    // All sockets share the 5 ms: twenty of them do not get 20 times as much.
     expect(longestMs).toBeLessThan(20 * 5);
   });
 
@@ -136,7 +136,7 @@ describe("the intake of a socket", () => {
     const most = 1_000;
     for (let at = 0; at < most; at++) peer.send(text);
     await expect.poll(() => socket.isPaused).toBe(true);
-    // Long enough for all of it, if it were read.
+    // Long enough for all messages, if they were read.
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(handled).toEqual([]);
     expect(peer.bufferedAmount).toBeGreaterThan((most * text.length) / 2);

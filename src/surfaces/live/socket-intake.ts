@@ -1,7 +1,7 @@
 /**
- * Takes the messages of one socket in order, no faster than its limits allow. While something has to
- * wait, the socket is not read: the sender's own network queue holds the rest, not our memory. A
- * sender that stays at its limit for long is closed.
+ * Takes the messages of one socket in order, no faster than its limits allow. While a message has to wait,
+ * the socket is not read: the sender's own network queue holds the rest, not our memory. A sender that stays
+ * at its limit for long is closed.
  */
 import type { WebSocket } from "ws";
 
@@ -9,32 +9,31 @@ export interface IntakeOptions {
   rate: IntakeRate;
   /** Counts a message that is about to be handled. */
   count(bytes: number): void;
-  /** Resolves when the socket has room for answers. */
+  /** Resolves when the socket has room for responses. */
   room(): Promise<void> | undefined;
   /**
-   * Handles one message. A promise keeps one of the places of `atOnce` until it settles, and must not
-   * reject.
+   * Handles one message. A promise keeps one of the slots of `atOnce` until it settles, and must not reject.
    */
   handle(data: Buffer, isBinary: boolean): Promise<void> | undefined;
   atOnce: number;
-  /** Bytes of all messages that are handled at once; one larger message is handled alone. */
+  /** Total bytes of messages that are handled at once; one larger message is handled alone. */
   atOnceBytes: number;
-  /** How long a sender may stay at its rate without a pause. */
+  /** Time that a sender may stay at its limit without a pause. */
   patienceMs: number;
-  /** Tells that a sender was closed for going on. */
+  /** Called when a sender was closed for staying at its limit. */
   gaveUp(): void;
 }
 
 /** A close code of ours, after HTTP's 429. */
 const RATE_LIMITED = 4429;
 const RATE_LIMITED_REASON = "rate_limited: too many messages for too long; connect again later";
-/** One wait is short, so that a socket which closes meanwhile is noticed. */
+/** Each wait is short, so that a socket which closes meanwhile is noticed. */
 const LONGEST_WAIT_MS = 500;
-/** A sender that was not at its rate for so long has paused. */
+/** Time below the limit that counts as a pause. */
 const PAUSE_MS = 2_000;
-/** A peer that does not answer the close is cut. */
+/** A peer that does not acknowledge the close is cut off. */
 const CLOSE_WITHIN_MS = 5_000;
-/** The event loop turns after so much work of all sockets in one go. */
+/** Work of all sockets in one go before the event loop continues. */
 const SLICE_MS = 5;
 
 interface Message {
@@ -45,7 +44,7 @@ interface Message {
 export interface IntakeRate {
   /** Milliseconds until the sender may send more; 0: now. */
   owes(): number;
-  /** The same by the rate of this socket alone, without what others of the sender have sent. */
+  /** Same, by the rate of this socket alone, without the sender's other sockets. */
   owesItself(): number;
 }
 
@@ -70,7 +69,7 @@ export class SocketIntake {
   #runningBytes = 0;
   #isPumping = false;
   #isClosed = false;
-  /** Since when the sender has been at its rate without a pause, and when it last was. */
+  /** Start of the sender's present time at its limit, and the last moment of it. */
   #limitedSince = 0;
   #limitedAt = Number.NEGATIVE_INFINITY;
   #wake = () => {};
@@ -95,7 +94,7 @@ export class SocketIntake {
   async #pump(): Promise<void> {
     this.#isPumping = true;
     while (this.#waiting.length > 0) {
-      await this.#mayGoOn();
+      await this.#waitForSlot();
       const next = this.#waiting.shift();
       if (!next || this.#socket.readyState !== this.#socket.OPEN) break;
       const from = performance.now();
@@ -104,7 +103,7 @@ export class SocketIntake {
     }
     this.#isPumping = false;
     if (this.#isClosed || this.#socket.readyState !== this.#socket.OPEN) this.#waiting = [];
-    // Also while it closes: the peer's answer to that must be read.
+    // Also resumed while closing: the peer's acknowledgement must be read.
     this.#socket.resume();
   }
 
@@ -121,13 +120,13 @@ export class SocketIntake {
     });
   }
 
-  /** Resolves when one more message may be begun, or the socket is closed. */
-  async #mayGoOn(): Promise<void> {
+  /** Resolves when one more message may begin, or when the socket is closed. */
+  async #waitForSlot(): Promise<void> {
     while (!this.#isClosed) {
       const room = this.#options.room();
       const owedMs = this.#options.rate.owes();
       const mayWork = slice.workedMs < SLICE_MS;
-      if (room === undefined && owedMs === 0 && mayWork && this.#hasPlace()) return;
+      if (room === undefined && owedMs === 0 && mayWork && this.#hasSlot()) return;
       this.#socket.pause();
       if (owedMs > 0) await this.#waitForRate(owedMs);
       else if (!mayWork) await new Promise((resolve) => setImmediate(resolve));
@@ -136,7 +135,7 @@ export class SocketIntake {
     }
   }
 
-  #hasPlace(): boolean {
+  #hasSlot(): boolean {
     const { atOnce, atOnceBytes } = this.#options;
     if (this.#running === 0) return true;
     const bytes = this.#runningBytes + (this.#waiting[0]?.data.length ?? 0);

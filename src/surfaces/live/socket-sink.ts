@@ -1,20 +1,22 @@
-/** Output of a live socket, and when it has room for more. */
+/** Output of a live socket, with its back-pressure. */
 import type { WebSocket } from "ws";
 import type { LiveServerFrame } from "#protocol/live.ts";
 import type { PreparedDelta, Sink } from "./session-feed.ts";
 
-/** Above this, a topic stops being pushed and continues from the database when the socket has drained. */
+/**
+ * Limit above which a topic is no longer pushed and continues from the database when the socket has drained.
+ */
 const HIGH_WATER_BYTES = 256 * 1024;
 const LOW_WATER_BYTES = 32 * 1024;
 export const TEXT = { binary: false };
 
 export interface Drains {
   isFull(): boolean;
-  /** Resolves when little is left to send, and when the socket is closed. */
+  /** Resolves when little is left to send, or when the socket is closed. */
   wait(): Promise<void>;
-  /** Called whenever something has left the socket. */
+  /** Called whenever data has left the socket. */
   flushed(): void;
-  /** The socket is closed: nobody waits for it any more. */
+  /** Ends all waits, because the socket is closed. */
   end(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The tools of a session, for the agent program that works for it and shows its run token: those of
- * the server that the session's role has. Tools of the workspace are the program's own.
+ * Tools of a session, for its agent program with a run token: the server's tools that the session's role has.
+ * The program has its own tools for the workspace.
  */
 import { randomUUID } from "node:crypto";
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
@@ -20,7 +20,7 @@ export function agentToolbox(agents: Kernel["agents"], agent: Agent): Toolbox {
   return {
     instructions: INSTRUCTIONS,
     mayWait: () => false,
-    // Answers are kept under the call's id.
+    // Results are stored under the call's id.
     isRepeatable: () => true,
     async list() {
       const offers = await agents.listTools(agent);
@@ -31,7 +31,7 @@ export function agentToolbox(agents: Kernel["agents"], agent: Agent): Toolbox {
       }));
     },
     async call(name, input, { callId = `mcp_${randomUUID()}` }) {
-      // Judged, performed and kept in one form, as the calls of the native agent are.
+      // The same form is judged, performed and stored, as for calls of the native agent.
       const call = { callId, name: cleanText(name), input: cleanValue(input) };
       const answer = await agents.callTool(agent, call);
       if ("lost" in answer) return failed(LOST);

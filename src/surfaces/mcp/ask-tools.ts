@@ -1,4 +1,4 @@
-/** Sending prompts, and waiting for what comes of them. */
+/** Tools that send prompts and wait for the outcome. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import { Refusal } from "#base/refusal.ts";
@@ -17,10 +17,10 @@ import { meantSession, type PersonCall, type PersonTool, personTool } from "./pe
 import { failed, succeeded } from "./toolbox.ts";
 import { waitForPrompt } from "./wait-for-prompt.ts";
 
-/** Below the minute after which many clients give up on a request. */
+/** Less than the minute after which many clients time out. */
 const WAIT_SECONDS = 50;
 const MAX_WAIT_SECONDS = 600;
-/** A prompt that was collected into another is followed there; a few times is plenty. */
+/** A prompt that was merged into another is followed there; a few times is plenty. */
 const MAX_MERGES = 5;
 const MAX_ANSWER_CHARS = 100_000;
 
@@ -114,7 +114,7 @@ async function waitFor(
   timeoutSeconds = WAIT_SECONDS,
 ): Promise<CallToolResult> {
   const { parts, person } = call;
-  // A key that may write and not read has sent it, and is told no more.
+  // A key that may write and not read has sent the prompt, and gets no more.
   if (!may(person, "session.read", { orgId: person.orgId })) return sent(prompt);
   const until = parts.clock.now() + timeoutSeconds * 1_000;
   let now = prompt;
@@ -125,38 +125,38 @@ async function waitFor(
     now = await parts.kernel.prompts.get(person, now.mergedInto);
   }
   const end =
-    now.state === "settled" ? await followOn(call, now, until) : { prompt: now, said: [] };
+    now.state === "settled" ? await followToEnd(call, now, until) : { prompt: now, texts: [] };
   if (!(await call.isStillGood()))
     throw new Refusal("unauthenticated", "unauthenticated", "The key was taken away meanwhile.");
   if (end.children !== undefined || (end.prompt.state !== "settled" && end.prompt.id !== now.id))
-    return handedOn(now, end);
+    return delegatedResult(now, end);
   return end.prompt.state === "settled" ? answerOf(now, end) : stillWorking(end.prompt);
 }
 
-interface End {
-  /** The turn that has the answer, as far as it has come. */
+interface FollowResult {
+  /** The turn with the reply, as far as it has come. */
   prompt: Prompt;
-  /** What was said in it, and in the turns before that ended by waiting. */
-  said: string[];
-  /** Who is still waited for. */
+  /** Text of that turn, and of earlier turns that ended by waiting. */
+  texts: string[];
+  /** Children that are still at work. */
   children?: Session[];
 }
 
-/** From a turn that ended by waiting to the one that goes on, until one has ended for good. */
-async function followOn(call: PersonCall, first: Prompt, until: number): Promise<End> {
+/** Follows from a turn that ended by waiting to the next one, until one has ended for good. */
+async function followToEnd(call: PersonCall, first: Prompt, until: number): Promise<FollowResult> {
   const { parts, person } = call;
-  const said: string[] = [];
+  const texts: string[] = [];
   let prompt = first;
   for (;;) {
-    if (prompt.state !== "settled" || prompt.outcome !== "completed") return { prompt, said };
+    if (prompt.state !== "settled" || prompt.outcome !== "completed") return { prompt, texts };
     const run =
       prompt.runId === null ? undefined : await parts.kernel.runs.get(person, prompt.runId);
-    said.push(run?.result ?? "");
-    if (prompt.endedWaitingFor === null) return { prompt, said };
+    texts.push(run?.result ?? "");
+    if (prompt.endedWaitingFor === null) return { prompt, texts };
     const left = () => Math.max(0, until - parts.clock.now());
     const next = await waitForNext(call, prompt, left());
-    if (next === null) return { prompt, said };
-    if ("children" in next) return { prompt, said, children: next.children };
+    if (next === null) return { prompt, texts };
+    if ("children" in next) return { prompt, texts, children: next.children };
     prompt = await waitForPrompt(parts, person, next.prompt, left(), call);
   }
 }
@@ -171,8 +171,11 @@ function stillWorking({ id, sessionId, state, waitingFor }: Prompt): CallToolRes
   });
 }
 
-/** Its turn has ended, and its answer is still to come. */
-function handedOn({ id, sessionId }: Prompt, { said, children = [] }: End): CallToolResult {
+/** Result for a turn that has ended while its reply is still to come. */
+function delegatedResult(
+  { id, sessionId }: Prompt,
+  { texts, children = [] }: FollowResult,
+): CallToolResult {
   return succeeded({
     promptId: id,
     sessionId,
@@ -183,24 +186,27 @@ function handedOn({ id, sessionId }: Prompt, { said, children = [] }: End): Call
       title,
       activity,
     })),
-    said: textOf(said),
+    said: textOf(texts),
     next: `It has handed the work on and is not done${children.length > 0 ? `; it waits for ${namesOf(children)}` : ""}. Call wait_for_answer with this promptId for the answer. A child that is needs_you waits for the person: list_approvals says for what.`,
   });
 }
 
-function answerOf({ id: promptId, sessionId }: Prompt, { prompt, said }: End): CallToolResult {
+function answerOf(
+  { id: promptId, sessionId }: Prompt,
+  { prompt, texts }: FollowResult,
+): CallToolResult {
   const { outcome, error } = prompt;
   if (outcome !== "completed")
     return failed(
       `${error?.code ?? outcome}: The turn ended ${outcome}. ${error?.message ?? `Look at it with read_session (${sessionId}).`}`,
     );
-  // A turn that had nothing to add leaves what was said before it.
-  const answer = textOf(said.slice(-1)) || textOf(said);
+  // A turn that added nothing leaves the earlier text as the reply.
+  const answer = textOf(texts.slice(-1)) || textOf(texts);
   return succeeded({ promptId, sessionId, outcome, answer });
 }
 
-function textOf(said: readonly string[]): string {
-  return said
+function textOf(texts: readonly string[]): string {
+  return texts
     .filter((text) => text.trim() !== "")
     .join("\n\n")
     .slice(0, MAX_ANSWER_CHARS);

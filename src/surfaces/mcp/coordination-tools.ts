@@ -1,4 +1,4 @@
-/** Looking at one's boards and one's inbox. */
+/** Tools that read a person's boards and inbox. */
 import * as z from "zod";
 import type { Letter } from "#features/mailbox/contract.ts";
 import { TASK_STATUSES, type TaskCard } from "#features/tasks/contract.ts";
@@ -8,7 +8,7 @@ import { succeeded } from "./toolbox.ts";
 
 const LIST_LIMIT = 20;
 const MAX_LIMIT = 100;
-/** The rest of a long one is in Muster. */
+/** Longer text can be read in Muster. */
 const MAX_TEXT_CHARS = 4_000;
 
 const limit = z

@@ -1,4 +1,4 @@
-/** One request and its answer: a server and a transport are made for it, and end with it. */
+/** One request and its response: a server and a transport are created for it, and end with it. */
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type { Context } from "hono";
 import type { Log } from "#base/log.ts";
@@ -18,7 +18,7 @@ export interface McpRouteOptions {
   announcer: Announcer;
   log: Log;
   version: string;
-  /** Undefined: there is nothing here for this caller. */
+  /** Undefined: this caller has no tools. */
   toolboxFor(caller: Caller): Toolbox | undefined;
 }
 
@@ -33,19 +33,19 @@ export async function exchange(
   messages: Messages,
   { caller, callers, streams, headers, toolbox, announcer, ids, log, version }: Exchange,
 ): Promise<Response> {
-  // Calls may wait for minutes, each with a server and a stream of its own.
+  // Calls may wait for minutes, each with its own server and stream.
   const leave = messages.hasCalls ? streams.enter("wait", caller) : () => {};
   c.env.outgoing.once("close", leave);
   if (c.env.outgoing.destroyed) leave();
   const clientId = clientIdOf(c.req.header("mcp-session-id"));
   const { principal, credentialId } = caller;
-  // A later attempt of a run is another agent, which counts its requests from the start.
+  // A later attempt of a run is another agent, which numbers its requests from the start.
   const fence = principal.kind === "session" ? principal.run?.fence : undefined;
   const who = `${credentialId} ${fence}`;
   const topic = (requestId: string | number) => messageKey(who, clientId, "cancel", requestId);
   for (const requestId of messages.cancelled) {
     const key = topic(requestId);
-    // The request it is about may be at another server.
+    // Another server may be handling the request.
     if (key) announcer.hint(key, "cancelled", key);
   }
   const server = createMcpServer({
@@ -56,18 +56,18 @@ export async function exchange(
       messageKey(who, clientId, "call", requestId, call.name, call.arguments),
     onCancelled(requestId, cancelled) {
       const key = topic(requestId);
-      // A request that came alone ends without an answer; others in its batch still get theirs.
+      // A single request ends without a response; others in its batch still get theirs.
       const end = messages.isBatch ? cancelled : () => void server.close();
       return key ? announcer.onHint(key, end) : () => {};
     },
     isStillGood: () => callers.isStillGood(headers, caller),
   });
   const transport = new WebStandardStreamableHTTPServerTransport({
-    // What may take long is streamed, and kept alive by it.
+    // Calls may take long, so they are streamed, which keeps the connection alive.
     enableJsonResponse: !messages.hasCalls,
   });
   await server.connect(transport);
-  // With the answer, or with the client's leaving, everything of this request ends.
+  // Everything of this request ends with its response, or when the client leaves.
   c.env.outgoing.once("close", () => void server.close());
   if (c.env.outgoing.destroyed) await server.close();
   const response = await transport.handleRequest(postOf(c), { parsedBody: messages.body });
@@ -77,7 +77,7 @@ export async function exchange(
   return primed(response, primingEvent(messages.body, { version: spoken, isRepeatable }));
 }
 
-/** The transport sees every request as a POST: one that resumes a stream carries its body in its id. */
+/** The transport sees every request as a POST: one that resumes a stream has its body in its event id. */
 function postOf({ req }: Context<AppEnv>): Request {
   if (req.method === "POST") return req.raw;
   const headers = new Headers(req.raw.headers);
@@ -87,7 +87,7 @@ function postOf({ req }: Context<AppEnv>): Request {
   return new Request(req.raw.url, { method: "POST", headers });
 }
 
-/** Puts the priming event before what is streamed. */
+/** Puts the priming event in front of the stream. */
 function primed(response: Response, event: string | undefined): Response {
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
   if (event === undefined || !isStream || !response.body) return response;

@@ -1,18 +1,18 @@
 /**
- * A turn may end by waiting (`endedWaitingFor` of its prompt): it has handed its work on, and its answer
- * comes with a later turn, which the news of the children begins. All of it is read from rows, so it is
- * found as well by whoever asks long afterwards.
+ * A turn may end by waiting (`endedWaitingFor` of its prompt): it has delegated its work, and a later turn,
+ * started by notices about the children, brings its reply. Everything is read from rows, so a caller finds it
+ * long afterwards, too.
  */
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import type { PersonCall } from "./person-tool.ts";
 import { lookAndWait } from "./wait-for-prompt.ts";
 
-/** Of prompts that tell a parent what became of its children. */
+/** Channel of prompts that notify a parent about its children. */
 const WAKE_CHANNEL = "wake";
 const PAGE = 100;
-/** How far back the record is searched. */
+/** Pages of the record to search. */
 const MAX_PAGES = 10;
-const NEWS: ReadonlySet<string> = new Set([
+const RELEVANT_EVENTS: ReadonlySet<string> = new Set([
   "prompt_accepted",
   "prompt_settled",
   "session_updated",
@@ -22,28 +22,28 @@ const BUSY = ["working", "needs_you", "waiting", "recovering"] as const;
 const isBusy = ({ activity }: Session) => (BUSY as readonly string[]).includes(activity);
 const NAMED = 5;
 
-/** `children`: who is still at work for it. Null: nothing more comes. */
+/** `children`: sessions still at work for it. Null: nothing more comes. */
 export type Next = { prompt: Prompt } | { children: Session[] } | null;
 
-/** The turn that goes on where this one waited; waits for it as long as there is time. */
+/** Returns the turn that continues where this one waited; waits for it as long as there is time. */
 export async function waitForNext(
   call: PersonCall,
   after: Prompt,
   timeoutMs: number,
 ): Promise<Next> {
   const { parts, person, signal, progress } = call;
-  let told = "";
+  let reported = "";
   const look = async (): Promise<Next> => {
     const prompt = await findWake(call, after);
     if (prompt) return { prompt };
     const session = await parts.kernel.sessions.get(person, after.sessionId);
     const children = await listBusyChildren(call, after.sessionId);
-    // Children that all rest report nothing by themselves: what was said is the answer.
+    // Children that are all idle report nothing by themselves: the text so far is the reply.
     const isAtWork = isBusy(session) && session.waitingFor?.kind !== "children";
     if (!isAtWork && children.length === 0) return null;
     const words = `waits for ${namesOf(children)}`;
-    if (words !== told) progress(words);
-    told = words;
+    if (words !== reported) progress(words);
+    reported = words;
     return { children };
   };
   const until = parts.clock.now() + timeoutMs;
@@ -52,7 +52,7 @@ export async function waitForNext(
     const found = await lookAndWait<{ next: Next }>(parts, person, after.sessionId, {
       timeoutMs: Math.max(0, until - parts.clock.now()),
       signal,
-      isNews: ({ type }) => NEWS.has(type),
+      isNews: ({ type }) => RELEVANT_EVENTS.has(type),
       async look() {
         seen = await look();
         return seen && "children" in seen ? undefined : { next: seen };
@@ -63,7 +63,7 @@ export async function waitForNext(
   }
 }
 
-/** The first of its conversation that was woken since. */
+/** Finds the first wake of its conversation since then. */
 async function findWake(
   { parts, person }: PersonCall,
   { id, sessionId, thread, startedAt, acceptedAt }: Prompt,

@@ -1,4 +1,4 @@
-/** The tools over MCP: who asks decides which there are. */
+/** Tools over MCP, depending on the caller. */
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
 import type { Kernel } from "#engine/index.ts";
@@ -26,7 +26,7 @@ export interface McpOptions {
   coordination: Coordination;
 }
 
-/** Of a person: what was made for programs. What opens a page is for browsers alone. */
+/** A person's credentials for programs. Those that open a page are for browsers alone. */
 const PROGRAM_KEYS = new Set(["owner_key", "api_key"]);
 
 export function mcpRoutes(app: App, options: McpOptions): void {

@@ -1,4 +1,4 @@
-/** One server of the protocol for one request: it knows one caller, and is thrown away afterwards. */
+/** A protocol server for one request of one caller; it is discarded afterwards. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
   type CallToolRequest,
@@ -12,14 +12,17 @@ export interface McpServerOptions {
   toolbox: Toolbox;
   version: string;
   log: Log;
-  /** Names a call, so that it is known when it is sent again; undefined when it cannot be known. */
+  /** Names a call, so that a repeated one is recognised; undefined when it cannot be. */
   callIdOf(requestId: string | number, call: CallToolRequest["params"]): string | undefined;
-  /** Calls back when the client no longer wants the answer to a request. Returns what ends that. */
+  /** Calls back when the client cancels a request. Returns the function that unsubscribes. */
   onCancelled(requestId: string | number, cancelled: () => void): () => void;
   isStillGood(): Promise<boolean>;
 }
 
-/** For answers of a client that is asked something; it never is, and the usual one is costly to make. */
+/**
+ * Validates a client's answers to the server's questions. The server asks none, and the default is costly to
+ * create.
+ */
 const nothingToValidate = {
   getValidator() {
     throw new Error("Clients are not asked anything here.");
@@ -44,12 +47,12 @@ export function createMcpServer(options: McpServerOptions): Server {
       ? options.onCancelled(requestId, () => gone.abort())
       : () => {};
     const progressToken = params._meta?.progressToken;
-    let told = 0;
+    let progressCount = 0;
     const progress = (message: string) => {
       if (progressToken === undefined) return;
-      const notice = { progressToken, progress: ++told, message };
+      const notice = { progressToken, progress: ++progressCount, message };
       const sent = extra.sendNotification({ method: "notifications/progress", params: notice });
-      sent.catch(() => {}); // The client has gone; the signal says so too.
+      sent.catch(() => {}); // The client has gone; the signal reports it too.
     };
     try {
       return await toolbox.call(params.name, params.arguments ?? {}, {

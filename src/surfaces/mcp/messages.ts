@@ -1,19 +1,19 @@
-/** What a request may carry, looked at before any of it is acted on. */
+/** Checks the content of a request before any of it is acted on. */
 import { Refusal } from "#base/refusal.ts";
 
 export interface Messages {
   body: unknown;
   isBatch: boolean;
   isInitialize: boolean;
-  /** Something may have to be waited for. */
+  /** True if a call may have to wait. */
   hasCalls: boolean;
-  /** The tools that are called. */
+  /** Names of the called tools. */
   called: string[];
-  /** Requests whose answers are no longer wanted. */
+  /** Ids of cancelled requests. */
   cancelled: (string | number)[];
 }
 
-/** From this version of the protocol on there are no batches. */
+/** Batches do not exist from this version of the protocol on. */
 const WITHOUT_BATCHES = "2025-06-18";
 const MAX_BATCH = 50;
 const CLIENT_ID = /^[\x21-\x7e]{1,128}$/;
@@ -26,7 +26,7 @@ export function checkMessages(body: unknown, version: string | undefined): Messa
   const ids = messages.flatMap(({ id, method }) =>
     id === undefined || method === undefined ? [] : [id],
   );
-  // An answer finds its request by the id: two of one would get each other's.
+  // A response finds its request by the id: two with the same id would get each other's.
   if (new Set(ids).size < ids.length)
     throw invalid("Two requests of the batch have the same id. Give each its own.");
   return {
@@ -67,7 +67,7 @@ function cancelledBy(params: unknown): (string | number)[] {
   return typeof requestId === "string" || typeof requestId === "number" ? [requestId] : [];
 }
 
-/** What a client calls itself; whatever could not be one is as if nothing was said. */
+/** The client's own id; undefined for text that could be none. */
 export function clientIdOf(header: string | undefined): string | undefined {
   return header !== undefined && CLIENT_ID.test(header) ? header : undefined;
 }

@@ -1,4 +1,4 @@
-/** How a tool of a person is defined, and what its handler is handed. */
+/** Definition of a person's tool, and the arguments of its handler. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import type * as z from "zod";
 import type { Action, Kernel, Principal } from "#engine/index.ts";
@@ -20,7 +20,7 @@ export type PromptOrchestrator = (
   dispatchId: string | undefined,
 ) => Promise<Prompt>;
 
-/** What features keep for a person, for the tools that show it; they check the rights again. */
+/** Features' data of a person, for the tools that show it; they check the rights again. */
 export interface Coordination {
   listTasks(
     person: Person,
@@ -31,7 +31,7 @@ export interface Coordination {
       limit: number;
     },
   ): Promise<Page<TaskCard>>;
-  /** The unread ones first. */
+  /** Lists unread messages first. */
   readInbox(
     person: Person,
     wish: { limit: number; unreadOnly?: boolean | undefined; markRead?: boolean | undefined },
@@ -52,13 +52,13 @@ export interface PersonCall extends CallContext {
 export interface PersonTool<S extends z.ZodType = z.ZodType> {
   name: string;
   title: string;
-  /** For the model of the person's client. */
+  /** Text for the model of the person's client. */
   description: string;
   schema: S;
-  /** What the key must be good for; without it the tool is not there. */
+  /** Right that the key must have; without it the tool is hidden. */
   action: Action;
   readOnly: boolean;
-  /** It changes something, but the same `callId` changes it once. */
+  /** Set for a tool that changes something, but only once per `callId`. */
   repeatable?: true;
   waits?: true;
   handle(call: PersonCall, input: z.infer<S>): Promise<CallToolResult>;
@@ -69,7 +69,7 @@ export function personTool<S extends z.ZodType>(tool: PersonTool<S>): PersonTool
   return tool as unknown as PersonTool;
 }
 
-/** What a person may call a session here: its id, or `orchestrator` for their own. */
+/** Resolves a session: its id, or `orchestrator` for the person's own. */
 export function meantSession(given: string, { userId }: Person): string {
   return sessionIdMeant(requireId(given, "session"), userId);
 }

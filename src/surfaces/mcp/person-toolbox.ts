@@ -1,7 +1,7 @@
 /**
- * The tools of a person, for a client of theirs that shows an API key: their orchestrator, their
- * sessions, boards and inbox. Deciding what agents ask their person is not among them: the client is driven by a model
- * too, and an approval that a model can give protects nobody.
+ * Tools of a person, for their client with an API key: their orchestrator, sessions, boards and inbox.
+ * Resolving approvals is not among them: a model drives the client too, and an approval that a model can give
+ * protects nobody.
  */
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";

@@ -1,22 +1,22 @@
 /**
- * Streams that can be resumed without keeping anything. A stream begins with a priming event whose id
- * holds the call itself; a client that lost the stream sends the id back with GET, and the call is
- * made again (`mayRepeat`). That is safe because repeated calls are known by their client, id and arguments: what
- * was performed is answered, what is still waited for is waited for again.
+ * Resumable streams without stored state. A stream begins with a priming event whose id contains the call
+ * itself; a client that lost the stream sends the id back with GET, and the call is made again (`mayRepeat`).
+ * That is safe because repeated calls are recognised by client, id and arguments: a performed call returns
+ * its result, a pending one is waited for again.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Messages } from "./messages.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-/** Milliseconds after which a client that lost its stream asks again. */
+/** Milliseconds after which a client that lost its stream reconnects. */
 const RETRY_MS = 1_000;
-/** Clients of earlier versions read every event as a message, and fail at an empty one. */
+/** Clients of earlier versions parse every event as a message, and fail at an empty one. */
 const FIRST_VERSION = "2025-11-25";
 const FORM = "m1.";
-/** Headers of a request have 16 KB in all. */
+/** Headers of a request are limited to 16 KB in all. */
 const MAX_ID_CHARS = 6_000;
 const MAX_BODY_CHARS = 32_000;
-/** Id of a call that must not be made again: a reconnect is told so. */
+/** Id of a call that must not be repeated: a reconnect is refused. */
 const ONCE = "once";
 
 /** Undefined for clients that do not know priming events. `isRepeatable`: see above. */
@@ -36,7 +36,7 @@ function idOf(text: string): string | undefined {
 }
 
 /**
- * True when making these calls again does nothing twice. A call is known again by the name of its
+ * True when repeating these calls does nothing twice. A repeated call is recognised by the name of its
  * client, so without one it never is.
  */
 export function mayRepeat(
@@ -48,7 +48,7 @@ export function mayRepeat(
   return called.every((name) => toolbox.isRepeatable(name));
 }
 
-/** The request that an id holds; undefined for one that cannot be resumed. */
+/** Returns the request in an event id; undefined for one that cannot be resumed. */
 export function resumedBody(eventId: string): Buffer | undefined {
   if (!eventId.startsWith(FORM) || eventId.length > MAX_ID_CHARS) return undefined;
   try {

@@ -1,9 +1,9 @@
 /**
- * `/mcp`: Streamable HTTP without state. Every request gets a server and a transport of its own and
- * says by its bearer token alone who it is, so any server may answer it and no answer can reach
- * somebody else. A stream that was lost is resumed with GET and `Last-Event-ID` (`resume.ts`). A client
- * is given a name when it begins (`Mcp-Session-Id`); nothing is kept under it, it only tells the
- * messages of two clients apart that use the same key.
+ * `/mcp`: Streamable HTTP without state. Every request gets a server and a transport of its own and is
+ * identified by its bearer token alone, so any server may handle it and no response can reach another caller.
+ * A lost stream is resumed with GET and `Last-Event-ID` (`resume.ts`). A client gets a name when it begins
+ * (`Mcp-Session-Id`); nothing is stored under it, it only separates the messages of two clients that use the
+ * same key.
  */
 import type { Context } from "hono";
 import { Refusal } from "#base/refusal.ts";
@@ -29,7 +29,7 @@ export function mcpRoute(app: App, options: McpRouteOptions): void {
 
 async function answer(c: Context<AppEnv>, options: McpRouteOptions): Promise<Response> {
   const { authorization } = c.env.incoming.headers;
-  // Nothing else: a cookie is sent by whatever page a browser has open.
+  // Bearer tokens only: a browser sends cookies for whatever page it has open.
   const headers = authorization === undefined ? {} : { authorization };
   const caller = await options.callers.identify(headers, addressOf(c), true);
   const toolbox = options.toolboxFor(caller);
@@ -46,7 +46,7 @@ async function answer(c: Context<AppEnv>, options: McpRouteOptions): Promise<Res
   const messages = checkMessages(parseJson(body), c.req.header("mcp-protocol-version"));
   const clientId = clientIdOf(c.req.header("mcp-session-id"));
   if (lost !== undefined && !mayRepeat(messages, clientId, toolbox)) throw notResumable();
-  // The protocol's library takes long to load, and most servers are never asked.
+  // The protocol's library loads slowly, and most servers never need it.
   const { exchange } = await import("./exchange.ts");
   return exchange(c, messages, { ...options, caller, headers, toolbox });
 }
@@ -59,7 +59,7 @@ function notResumable(): Refusal {
   );
 }
 
-/** There is nothing to listen to between requests, and no state that could be deleted. */
+/** Refuses GET and DELETE: there are no streams between requests, and no state to delete. */
 function notAllowed(c: Context<AppEnv>): Response {
   c.header("Allow", "POST");
   return c.json(rpcError(METHOD_NOT_ALLOWED, "Only POST is answered here."), 405);

@@ -1,4 +1,4 @@
-/** Looking at one's sessions and what they ask, and stopping them. */
+/** Tools that show a person's sessions and their approvals, and stop sessions. */
 import * as z from "zod";
 import { gateWords, listGates } from "#engine/gates/index.ts";
 import { ACTIVITIES, type Entry, LIFECYCLES, type Session } from "#protocol/sessions.ts";
@@ -9,14 +9,14 @@ import { succeeded } from "./toolbox.ts";
 const LIST_LIMIT = 20;
 const READ_LIMIT = 30;
 const MAX_LIMIT = 100;
-/** Much less than a model can read at once; the rest is asked for by its place. */
+/** Much less than a model can read at once; the rest is requested by position. */
 const MAX_ENTRY_CHARS = 4_000;
 
 const sessionId = z.string().max(200).describe("An id, or orchestrator for the person's own.");
 const limit = (usual: number) =>
   z.number().int().min(1).max(MAX_LIMIT).optional().describe(`How many; ${usual} if not said.`);
 
-/** The words of other clients. */
+/** Status words of other clients. */
 const STATUS_WORDS = {
   active: ["working", "needs_you", "waiting", "recovering", "unknown"],
   idle: ["idle", "asleep"],
@@ -165,19 +165,20 @@ function summary(session: Session) {
 }
 
 function entry({ seq, kind, role, author, text, tool, at }: Entry) {
-  const said = text ?? (tool?.error || resultIn(tool) || textOf(tool?.output));
+  const content = text ?? (tool?.error || resultIn(tool) || textOf(tool?.output));
   return {
     seq,
     kind,
     role,
     ...(author ? { author: author.name } : {}),
     ...(tool ? { tool: tool.name } : {}),
-    text: said.length > MAX_ENTRY_CHARS ? `${said.slice(0, MAX_ENTRY_CHARS)} … [cut]` : said,
+    text:
+      content.length > MAX_ENTRY_CHARS ? `${content.slice(0, MAX_ENTRY_CHARS)} … [cut]` : content,
     at,
   };
 }
 
-/** The result that an agent gives with its last call is what it says there. */
+/** Returns the result that an agent passes in its last call. */
 function resultIn(tool: Entry["tool"]): string {
   const { summary } = (tool?.input ?? {}) as { summary?: unknown };
   return tool?.name === COMPLETE_SESSION && typeof summary === "string" ? summary : "";

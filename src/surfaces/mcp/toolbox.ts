@@ -1,31 +1,31 @@
-/** What a caller has here: tools to list and to call, whoever the caller is. */
+/** Tools of a caller, whatever its kind: listing and calling. */
 import { createHash } from "node:crypto";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { Refusal } from "#base/refusal.ts";
 
 export interface CallContext {
-  /** The same for a call that is sent again; undefined when that cannot be told. */
+  /** Equal for a repeated call; undefined when a repeat cannot be recognised. */
   callId: string | undefined;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when nobody waits for the result any more. */
   signal: AbortSignal;
-  /** Tells the client that something goes on; it is told nothing when it did not ask for it. */
+  /** Reports progress to a client that asked for it. */
   progress(message: string): void;
-  /** Whether the credential is still what it was; asked before an answer that was waited for. */
+  /** True while the credential is unchanged; checked before a result that was waited for. */
   isStillGood(): Promise<boolean>;
 }
 
 export interface Toolbox {
-  /** For the model of the client. */
+  /** Instructions for the model of the client. */
   instructions: string;
   list(): Promise<Tool[]>;
-  /** Whether calls of this tool wait for something, and so can be cancelled. */
+  /** True if calls of this tool wait, and so can be cancelled. */
   mayWait(name: string): boolean;
-  /** True when a call that is made again with the same `callId` does nothing twice. */
+  /** True when a repeated call with the same `callId` does nothing twice. */
   isRepeatable(name: string): boolean;
   call(name: string, input: unknown, context: CallContext): Promise<CallToolResult>;
 }
 
-/** An object goes out as one, besides its text: not every client reads both. */
+/** Returns an object both as data and as text: not every client reads both. */
 export function succeeded(output: unknown, ...notes: string[]): CallToolResult {
   const text = typeof output === "string" ? output : (JSON.stringify(output) ?? "null");
   const isObject = typeof output === "object" && output !== null && !Array.isArray(output);
@@ -35,12 +35,12 @@ export function succeeded(output: unknown, ...notes: string[]): CallToolResult {
   };
 }
 
-/** In words that say what to do next: the model reads them and goes on. */
+/** Returns an error whose text says what to do next: the model reads it and continues. */
 export function failed(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** What the caller can act on becomes an answer; anything else is a bug, and thrown on. */
+/** Turns a refusal into a result; any other error is a bug, and thrown on. */
 export async function answering(work: () => Promise<CallToolResult>): Promise<CallToolResult> {
   try {
     return await work();
@@ -51,8 +51,8 @@ export async function answering(work: () => Promise<CallToolResult>): Promise<Ca
 }
 
 /**
- * Names one message of one client. Ids of requests begin anew with each client, so without the
- * client's own name nothing is known by them.
+ * Names one message of one client. Each client numbers its requests from the start, so without the client's
+ * own name no message is recognised.
  */
 export function messageKey(
   who: string,

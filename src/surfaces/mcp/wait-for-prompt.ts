@@ -1,6 +1,6 @@
 /**
- * Waits until a prompt is settled, telling what goes on meanwhile. Whoever stops waiting stops
- * nothing else: the turn goes on, and its answer can be asked for later.
+ * Waits until a prompt is settled, and reports progress meanwhile. Ending the wait ends nothing else: the
+ * turn continues, and its reply can be requested later.
  */
 import type { Clock } from "#base/clock.ts";
 import { type Kernel, type Principal, partyOf } from "#engine/index.ts";
@@ -15,7 +15,7 @@ export interface WaitParts {
   clock: Clock;
 }
 
-/** The prompt as it is when it is settled, or when the time is over or nobody waits any more. */
+/** Returns the prompt when it is settled, when the time is over, or when nobody waits any more. */
 export async function waitForPrompt(
   parts: WaitParts,
   principal: Principal,
@@ -33,15 +33,15 @@ export async function waitForPrompt(
     timeoutMs,
     signal,
     isNews({ type, json }) {
-      if (type === "prompt_settled" && isOf(json, prompt.id)) return true;
-      if (type === "run_claimed" && isOf(json, prompt.id)) begin();
-      if (type in TELLING) tell(json, prompt.id, progress);
+      if (type === "prompt_settled" && isEventOf(json, prompt.id)) return true;
+      if (type === "run_claimed" && isEventOf(json, prompt.id)) begin();
+      if (type in EVENT_MESSAGES) reportEvent(json, prompt.id, progress);
       return false;
     },
     async look() {
       const now = await get();
       if (now.state === "settled") return now;
-      // It may have been claimed before anybody followed.
+      // The prompt may have been claimed before the session was followed.
       if (now.startedAt !== null) begin();
       return undefined;
     },
@@ -53,11 +53,11 @@ export interface Look<T> {
   timeoutMs: number;
   signal: AbortSignal;
   isNews(event: { type: string; json: string }): boolean;
-  /** Undefined: there is nothing yet. */
+  /** Returns undefined while there is nothing yet. */
   look(): Promise<T | undefined>;
 }
 
-/** Looks, waits for news of the session if there was nothing, and looks once more. */
+/** Reads, waits for events of the session if there was nothing, and reads again. */
 export async function lookAndWait<T>(
   { kernel, feeds, clock }: WaitParts,
   principal: Principal,
@@ -77,7 +77,7 @@ export async function lookAndWait<T>(
     movedBack: () => {},
   });
   try {
-    // What happened before the first event that is followed is found here.
+    // Finds what happened before the first followed event.
     const now = await look();
     if (now !== undefined) return now;
     await clock.sleep(timeoutMs, AbortSignal.any([signal, over.signal]));
@@ -87,18 +87,18 @@ export async function lookAndWait<T>(
   }
 }
 
-function isOf(json: string, promptId: string): boolean {
+function isEventOf(json: string, promptId: string): boolean {
   return (JSON.parse(json) as SessionEvent).promptId === promptId;
 }
 
-const TELLING: Readonly<Record<string, (event: SessionEvent) => string>> = {
+const EVENT_MESSAGES: Readonly<Record<string, (event: SessionEvent) => string>> = {
   pre_tool: ({ toolName }) => `uses ${toolName ?? "a tool"}`,
   gate_opened: () => "waits for a decision of yours in Muster",
   gate_closed: () => "goes on",
   run_lost: () => "lost its runner and begins again where it was",
 };
 
-function tell(json: string, promptId: string, progress: (message: string) => void): void {
+function reportEvent(json: string, promptId: string, progress: (message: string) => void): void {
   const event = JSON.parse(json) as SessionEvent;
-  if (event.promptId === promptId) progress(TELLING[event.type]?.(event) ?? "");
+  if (event.promptId === promptId) progress(EVENT_MESSAGES[event.type]?.(event) ?? "");
 }

@@ -1,6 +1,6 @@
 /**
- * One thing a person must answer: how it is shown, and what a typed answer means; pure. All of what is
- * decided is shown, letter by letter; an answer that is not clearly one is no answer.
+ * Shows one pending approval and interprets a typed answer; pure. Everything that is decided is shown,
+ * character by character; an unclear answer counts as none.
  */
 import type { Approval, DecisionRequest } from "#features/approvals/contract.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
@@ -10,17 +10,17 @@ import { type Style, safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 
 export type Answer =
   | { type: "send"; body: DecisionRequest }
-  /** There are more questions. */
+  /** More questions follow. */
   | { type: "next"; answers: string[] }
   | { type: "unclear"; how: string };
 
 export interface AskLook {
   style: Style;
-  /** Room for a row; no row of foreign text is longer. */
+  /** Width of a row; no row of foreign text is longer. */
   columns: number;
 }
 
-/** `who`: the session that asks, when it is not the one that is talked with. */
+/** `who`: the session that asks, when it is not the one in the conversation. */
 export function describeAsk(approval: Approval, who: string | null, look: AskLook): string[] {
   const { style, columns } = look;
   const [input, reason, cwd] = shownOf(approval);
@@ -64,12 +64,12 @@ export function describeQuestion(approval: Approval, at: number, { columns }: As
   return [...frameText(question.question, columns), ...options];
 }
 
-/** All of them, for those who answer elsewhere. */
+/** Shows all questions, for people who answer elsewhere. */
 export function describeQuestions(approval: Approval, look: AskLook): string[] {
   return questionsOf(approval).flatMap((_one, at) => describeQuestion(approval, at, look));
 }
 
-/** What stands before the place to type. */
+/** Text before the input. */
 export function askLabel(approval: Approval, at: number): string {
   if (approval.kind === "plan") return "y/n/revise … ›";
   if (approval.kind !== "question") return approval.rulePreview ? "y/n/always ›" : "y/n ›";
@@ -78,7 +78,7 @@ export function askLabel(approval: Approval, at: number): string {
   return multiple ? `1-${options.length}, several ›` : `1-${options.length} ›`;
 }
 
-/** Words that allow something, with whatever follows them. */
+/** True for a word that allows something, with whatever follows it. */
 export function isYes(text: string): boolean {
   return /^(y|yes|a|always)\b/i.test(text.trim());
 }
@@ -140,7 +140,7 @@ function readReply(approval: Approval, answers: readonly string[], text: string)
     : { type: "send", body: { answers: given } };
 }
 
-/** Numbers stand for options; other words are the person's own, where they are allowed. */
+/** Numbers stand for options; other text is the person's own answer, where that is allowed. */
 function choose({ options = [], multiple, freeText }: AskedQuestion, text: string) {
   const labels = options.map(({ label }) => label);
   const words = multiple ? text.split(/[\s,]+/).filter((word) => word !== "") : [text];
@@ -156,7 +156,7 @@ const PLAN_WORDS = {
   deny: "The plan was rejected",
 } as const;
 
-/** How it was decided, wherever that was. */
+/** Describes a decision, wherever it was made. */
 export function describeDecision(approval: Approval, me: string): string {
   const { state, decision, scope, decidedBy, kind, answers } = approval;
   const by = decidedBy === me ? "" : decidedBy === null ? "" : ` by ${safeLine(decidedBy)}`;
@@ -179,7 +179,7 @@ function shownOf({ shown }: Approval): [input: unknown, reason: unknown, cwd: un
   return isRecord(shown) ? [shown.input, shown.reason, shown.cwd] : [shown, null, null];
 }
 
-/** Every field of the input: text as it is, the rest as JSON. Lines of a field are indented. */
+/** Shows every field of the input: text as it is, the rest as JSON. Lines of a field are indented. */
 function exactInput(input: unknown): string {
   if (!isRecord(input)) return typeof input === "string" ? input : jsonOf(input);
   const fields = Object.entries(input);
@@ -189,7 +189,7 @@ function exactInput(input: unknown): string {
 }
 
 function fieldText(name: string, value: unknown): string {
-  // A name with a line end in it must not look like two fields.
+  // A name with a line break in it must not look like two fields.
   const shownName = /[\r\n]/.test(name) ? JSON.stringify(name) : name;
   const text = typeof value === "string" ? value : jsonOf(value);
   const lines = text.split("\n");

@@ -36,7 +36,7 @@ async function listApprovals(
       ["ID", "STATE", "ASKED", "SESSION", "TOOL", "WHAT"],
       items.map(rowOf),
     );
-    if (items.some((item) => [...whatOf(item)].length > TARGET_WIDTH))
+    if (items.some((item) => [...describeCall(item)].length > TARGET_WIDTH))
       invocation.note("Some are longer than this. All of one: muster approvals show ID");
   }
   return DONE;
@@ -49,21 +49,21 @@ function rowOf(approval: Approval): string[] {
     timeAgo(approval.askedAt),
     approval.sessionId,
     approval.tool,
-    shorten(whatOf(approval), TARGET_WIDTH),
+    shorten(describeCall(approval), TARGET_WIDTH),
   ];
 }
 
-/** On one line, with hidden characters spelled out. */
-function whatOf({ target, shown }: Approval): string {
+/** Shows the call on one line, with hidden characters spelled out. */
+function describeCall({ target, shown }: Approval): string {
   return exactText(target ?? firstWords(shown)).replaceAll(/\s+/g, " ");
 }
 
-interface Asked {
+interface ShownInput {
   questions?: { question?: unknown }[];
   plan?: unknown;
 }
 
 function firstWords(shown: unknown): string {
-  const { input } = (shown ?? {}) as { input?: Asked };
+  const { input } = (shown ?? {}) as { input?: ShownInput };
   return String(input?.questions?.[0]?.question ?? input?.plan ?? "–");
 }

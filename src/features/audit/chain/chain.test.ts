@@ -23,7 +23,7 @@ describe("the chain", () => {
   it("is the same for the same rows, whatever the order of their columns", () => {
     const { id, ...rest } = row("aud_1");
     expect(hashOf("", { ...rest, id })).toBe(hashOf("", row("aud_1")));
-    // Fixed for good: rows out there were sealed so.
+    // This hash must never change: existing rows were sealed with it.
     expect(hashOf("", { ...row("aud_1"), seq: 1 })).toBe(
       "40733d22cea0afca0240e422d443fe70ff822776f3d089d622725347c63f6454",
     );

@@ -1,8 +1,8 @@
-/** The hash chain, as a pure thing: each sealed row's hash covers the row and the hash before it. */
+/** The hash chain, as pure functions: each sealed row's hash covers the row and the hash before it. */
 import { createHash } from "node:crypto";
 import type { AuditRow } from "../schema.ts";
 
-/** What stands before the first row. */
+/** Hash before the first row. */
 export const CHAIN_START = "";
 
 type Sealable = Omit<AuditRow, "prev_hash" | "hash">;
@@ -13,7 +13,7 @@ export function hashOf(previous: string, row: Sealable): string {
     .digest("hex");
 }
 
-/** One text for one row, whatever the order its columns are read in. */
+/** Serialises a row to one text, whatever the order of its columns. */
 function canonical(row: Sealable): string {
   return JSON.stringify([
     row.seq,
@@ -37,7 +37,7 @@ export interface Seal {
   hash: string;
 }
 
-/** The seals of rows that follow `head`, in their order. */
+/** Returns the seals of rows that follow `head`, in their order. */
 export function sealRows(
   head: { seq: number; hash: string },
   rows: readonly AuditRow[],
@@ -52,7 +52,7 @@ export function sealRows(
   return { seals, head: { seq, hash } };
 }
 
-/** Why a row cannot be the one after `head`; undefined when it can. */
+/** Explains why a row cannot follow `head`; undefined when it can. */
 export function brokenLink(
   head: { seq: number; hash: string },
   row: AuditRow,

@@ -1,4 +1,4 @@
-/** Compares the end of the trail in the database with the one that this server has kept. */
+/** Compares the end of the trail in the database with the head that this server has kept. */
 import type { Reader } from "#base/store/index.ts";
 import { listRestores, readHead, readSealedHash } from "../queries.ts";
 import type { AuditHeadRow, AuditRestoreRow } from "../schema.ts";
@@ -7,30 +7,30 @@ import type { Head, HeadKeeper, KeptHead } from "./kept-head.ts";
 
 export interface HeadCheck {
   head: AuditHeadRow;
-  /** What to keep from now on: with a note of what was found. */
+  /** Head to keep from now on, with a note of what was found. */
   kept: KeptHead;
-  /** True when `kept` is not what the file says. */
+  /** True when `kept` differs from the file. */
   isNews: boolean;
-  /** Why the trail does not go on from where it was left; undefined when it does. */
+  /** Reason why the trail does not continue from the kept head; undefined when it does. */
   broken: { seq: number; why: string } | undefined;
 }
 
 const NEW: KeptHead = { version: 1, seq: 0, hash: "", at: 0, breaks: [], restores: [] };
 
-/** Undefined when the trail has no head, which only a deleted row explains. */
+/** Returns undefined when the trail has no head, which only a deleted row explains. */
 export async function checkHead(
   reader: Reader,
   keeper: HeadKeeper,
   now: number,
 ): Promise<HeadCheck | undefined> {
-  // The file first: it never runs ahead of the database, which may go on meanwhile.
+  // The file is read first: it never runs ahead of the database, which may continue meanwhile.
   const loaded = keeper.load();
   const head = await readHead(reader);
   if (!head) return undefined;
   const known = loaded === undefined || loaded === "changed" ? NEW : loaded;
-  const unheard = await unheardRestores(reader, keeper, known);
+  const unheard = await listUnrecordedRestores(reader, keeper, known);
   const restore = unheard.at(-1);
-  const why = await breakIn(reader, keeper, loaded, head, restore);
+  const why = await findBreak(reader, keeper, loaded, head, restore);
   const isNew = loaded === undefined || known.seq !== head.seq || known.hash !== head.hash;
   const kept = {
     ...known,
@@ -44,7 +44,7 @@ export async function checkHead(
   return { head, kept, isNews: isNew || restore !== undefined || why !== undefined, broken };
 }
 
-async function breakIn(
+async function findBreak(
   reader: Reader,
   keeper: HeadKeeper,
   loaded: ReturnType<HeadKeeper["load"]>,
@@ -58,11 +58,11 @@ async function breakIn(
   if (loaded === undefined) return undefined;
   if (loaded === "changed") return "the copy of the trail's end in the data folder was changed";
   const from: Head = restore ?? loaded;
-  // Before the cut: a row that housekeeping removes between the two reads is then behind the cut.
+  // Read before the cut: a row that housekeeping removes between the two reads is then behind the cut.
   const hash = from.seq <= head.seq ? await readSealedHash(reader, from.seq) : undefined;
   const cut = await findCut(reader, keeper);
   if (cut === "forged") return "the record of removed rows was not written by this server's key";
-  // Rows up to the cut are gone, by a record that only this server's key can have made.
+  // Rows up to the cut are removed, by a record that only this server's key can have made.
   if (from.seq === 0 || from.seq < cut.seq || isSame(from, cut)) return undefined;
   if (hash === from.hash) return undefined;
   return head.seq < from.seq
@@ -74,8 +74,10 @@ function isSame(a: Head, b: Head): boolean {
   return a.seq === b.seq && a.hash === b.hash;
 }
 
-/** Restores that this server has not heard of, oldest first. The newest excuses one step back, once. */
-async function unheardRestores(
+/**
+ * Lists restores that this server has not yet recorded, oldest first. The newest excuses one step back, once.
+ */
+async function listUnrecordedRestores(
   reader: Reader,
   keeper: HeadKeeper,
   known: KeptHead,

@@ -1,4 +1,6 @@
-/** Retention of the trail: old rows go, the rest verifies, and nobody else can make rows go unnoticed. */
+/**
+ * Retention of the trail: old rows are removed, the rest verifies, and nobody else can remove rows unnoticed.
+ */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,7 +55,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       );
       return { seq, hash: row?.hash ?? "" };
     };
-    /** Something happens before each statement. */
+    /** Runs `before` ahead of each statement. */
     function interrupted(reader: Reader, before: () => Promise<void>): Reader {
       return new Proxy(reader, {
         get(target, name) {
@@ -66,7 +68,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         },
       });
     }
-    /** Rows that had happened so many days ago when they were sealed. */
+    /** Seals rows whose events are `daysAgo` days old. */
     async function happen(count: number, daysAgo: number): Promise<void> {
       for (let n = 0; n < count; n++) await world.createSession({});
       await execute(`update audit_events set at = at - ${daysAgo * DAY_MS} where seq is null`);
@@ -138,7 +140,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await happen(2, 0);
       const rule = auditRetention(keeper);
       const before = world.kernel.engine.clock.now() - 400 * DAY_MS;
-      /** Steps of one server, until it finds nothing to cut several times in a row. */
+      /** Runs steps of one server until it finds nothing to cut several times in a row. */
       async function cutAll(rows: number): Promise<void> {
         for (let idle = 0; idle < 20; ) {
           const cut = await store().transaction(async (tx) => rule.prune?.(tx, before, rows, []));

@@ -1,7 +1,7 @@
 /**
- * Retention of the trail: sealed rows are cut off from the oldest, each checked against the chain
- * before it goes, and a signed record says up to where. From there on the rest verifies as before. A
- * trail that does not verify is left alone: what is wrong with it is evidence.
+ * Retention of the trail: sealed rows are cut off from the oldest, each checked against the chain before its
+ * removal, and a signed record names the last removed one. The rest verifies from there. A trail that does
+ * not verify is left alone, because its faults are evidence.
  */
 import type { Reader, Tx } from "#base/store/index.ts";
 import type { RetentionRule } from "#engine/index.ts";
@@ -18,7 +18,7 @@ export function auditRetention(keeper: HeadKeeper): RetentionRule {
     defaultDays: 400,
     minDays: 30,
     countDue: countOld,
-    whyKept: (reader, before) => whyKept(reader, keeper, before),
+    whyKept: (reader, before) => reasonKept(reader, keeper, before),
     prune: (tx, before, rows) => cutTrail(tx, keeper, before, rows),
   };
 }
@@ -29,7 +29,7 @@ async function cutTrail(
   before: number,
   limit: number,
 ): Promise<number> {
-  // Locked before anything is read: sealing, and cuts by other servers, hold the same row.
+  // Locked before anything is read: sealing, and cuts by other servers, lock the same row.
   const head = await lockHead(tx);
   if (!head) return 0;
   const from = await findCut(tx, keeper);
@@ -40,7 +40,7 @@ async function cutTrail(
   if (!check || check.broken || check.kept.breaks.length > 0) return 0;
   let cut: Cut = from;
   for (const row of rows) {
-    // The last row stays: the end of the trail is compared with it.
+    // The last row stays, because the end of the trail is compared with it.
     if (row.at >= before || row.seq === null || row.seq >= check.head.seq) break;
     if (brokenLink(cut, row)) return 0;
     cut = { seq: row.seq, hash: row.hash as string, throughAt: row.at, at: tx.now };
@@ -54,8 +54,12 @@ async function cutTrail(
 
 const NOT_VERIFIED = "The trail does not verify, so nothing of it goes: npx muster audit verify";
 
-/** Rows go strictly in their order, so one that a clock which was ahead has dated keeps all behind it. */
-async function whyKept(reader: Reader, keeper: HeadKeeper, before: number): Promise<string | null> {
+/** Rows are cut strictly in their order, so one with a date in the future keeps all behind it. */
+async function reasonKept(
+  reader: Reader,
+  keeper: HeadKeeper,
+  before: number,
+): Promise<string | null> {
   const from = await findCut(reader, keeper);
   const known = keeper.load();
   if (from === "forged" || known === "changed" || (known?.breaks.length ?? 0) > 0)

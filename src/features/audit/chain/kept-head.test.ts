@@ -1,4 +1,4 @@
-/** Somebody who can write to the database, and to nothing else, cannot change the trail unnoticed. */
+/** An attacker who can write to the database alone cannot change the trail unnoticed. */
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,14 +45,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     }
     const headRow = async () =>
       (await query<{ seq: number; hash: string; mac: string }>("select * from audit_head"))[0];
-    /** The database as it was, rows and head, put back by hand. */
+    /** Rolls the database back by hand, rows and head. */
     async function rollBackTo(head: Awaited<ReturnType<typeof headRow>>): Promise<void> {
       await execute(`delete from audit_events where seq > ${head?.seq}`);
       await execute(
         `update audit_head set seq = ${head?.seq}, hash = '${head?.hash}', mac = '${head?.mac}'`,
       );
     }
-    /** As an attacker would who knows how the chain is made. */
+    /** Rewrites the trail as an attacker would who knows how the chain is made. */
     async function rewriteAll(): Promise<void> {
       await execute("update audit_events set user_id = null where seq = 1");
       const rows = await query<AuditRow>("select * from audit_events order by seq");

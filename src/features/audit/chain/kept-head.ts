@@ -1,8 +1,8 @@
 /**
- * The end of the trail as this server last saw it, kept in a file of the data folder. Whoever can
- * write to the database alone can rewrite every row and every hash, but neither sign the new end of
- * the trail nor take this file back. It is written after each commit: after a crash it may lag behind
- * the database, and is never ahead of it.
+ * The end of the trail as this server last saw it, kept in a file of the data folder. Whoever can write to
+ * the database alone can rewrite every row and every hash, but can neither sign the new end of the trail nor
+ * roll this file back. The file is written after each commit: after a crash it may lag behind the database,
+ * and is never ahead of it.
  */
 import { existsSync, readFileSync } from "node:fs";
 import * as z from "zod";
@@ -19,22 +19,22 @@ const keptSchema = z.object({
   seq: z.number().int(),
   hash: z.string(),
   at: z.number(),
-  /** Found when the trail did not go on from where this server had left it. */
+  /** Recorded when the trail did not continue from this server's last head. */
   breaks: z.array(z.object({ at: z.number(), seq: z.number().int(), why: z.string() })),
-  /** Restores of the database that were done with `muster restore`. */
+  /** Restores of the database with `muster restore`. */
   restores: z.array(z.object({ id: z.string(), at: z.number(), seq: z.number().int() })),
 });
 export type KeptHead = z.infer<typeof keptSchema>;
 const fileSchema = keptSchema.extend({ mac: z.string() });
 
-/** Breaks and restores beyond these many say nothing new. */
+/** Further breaks and restores add no information. */
 const MAX_NOTES = 100;
 const HEAD_PURPOSE = "muster audit head";
 const FILE_PURPOSE = "muster audit head file";
 const RESTORE_PURPOSE = "muster audit restore";
 const CUT_PURPOSE = "muster audit cut";
 
-/** Where the oldest rows were cut off, and when. */
+/** Position and time at which the oldest rows were cut off. */
 export interface Cut extends Head {
   throughAt: number;
   at: number;
@@ -47,12 +47,12 @@ export interface HeadKeeper {
   isSignedRestore(restore: { id: string; mac: string } & Head): boolean;
   signCut(cut: Cut): string;
   isSignedCut(cut: Cut & { mac: string }): boolean;
-  /** Undefined when there is none yet; "changed" when it is not as this server wrote it. */
+  /** Returns undefined without a file, and "changed" when the file is not as this server wrote it. */
   load(): KeptHead | "changed" | undefined;
   save(kept: KeptHead): Promise<void>;
 }
 
-/** Without a file, which is for tests, it is kept in memory. */
+/** Creates the keeper of the head. Tests give no file: then the head stays in memory. */
 export function createHeadKeeper(secretKey: string, file?: string): HeadKeeper {
   let inMemory: KeptHead | undefined;
   const mac = (purpose: string, value: unknown) =>

@@ -1,13 +1,13 @@
 /**
- * A restored database has an older trail. The server that restored it signs a record of that, by which
- * every server of the database accepts the step back once, and only to that very place.
+ * A restored database has an older trail. The server that restored it signs a record of that, by which every
+ * server of the database accepts the step back once, and only to that position.
  */
 import * as z from "zod";
 import type { Engine } from "#engine/index.ts";
 import { insertRestore, readSealedHash } from "../queries.ts";
 import type { HeadKeeper } from "./kept-head.ts";
 
-/** Where the trail ended in the copy that was restored. */
+/** End of the trail in the restored copy. */
 export const restoredTrailSchema = z.object({
   id: z.string().min(1).max(100),
   at: z.number(),
@@ -23,7 +23,7 @@ export async function noteRestore(
 ): Promise<void> {
   await store.transaction(async (tx) => {
     const found = seq === 0 ? "" : await readSealedHash(tx, seq);
-    // The database is not the restored one: nothing is excused.
+    // The database is not the restored one: no step back is accepted.
     if (found !== hash) return;
     await insertRestore(tx, { id, at, seq, hash, mac: keeper.signRestore({ id, seq, hash }) });
   });

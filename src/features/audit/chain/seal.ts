@@ -1,4 +1,4 @@
-/** Sealing: once a second, by one server at a time, the rows that have come are put in the chain. */
+/** Sealing: once a second one server at a time appends new rows to the chain. */
 import type { Engine } from "#engine/index.ts";
 import { applySeals, listUnsealed, lockHead, saveHead } from "../queries.ts";
 import type { AuditHeadRow } from "../schema.ts";
@@ -8,10 +8,10 @@ import type { Head, HeadKeeper } from "./kept-head.ts";
 
 export const SEAL_EVERY_MS = 1_000;
 const BATCH = 1_000;
-/** A round ends even when rows come faster than they are sealed; the next goes on. */
+/** A round ends even when rows come faster than they are sealed; the next one continues. */
 const MAX_BATCHES = 10;
 
-/** Returns how many were sealed. */
+/** Returns the number of sealed rows. */
 export async function sealTrail(
   engine: Engine,
   keeper: HeadKeeper,
@@ -29,10 +29,10 @@ export async function sealTrail(
 }
 
 /**
- * Notes in the file where the trail ends. What does not fit is noted first and signed afterwards: the
- * trail goes on, and the file says for good that it was broken. An end that fits is signed first: with
- * a note of it, an end without a signature would be taken for one that was tampered with. Returns the
- * head that was checked; undefined when another server is at work on it.
+ * Records the end of the trail in the file. A head that does not fit is recorded first and signed afterwards:
+ * the trail continues, and the file says for good that it was broken. A head that fits is signed first: once
+ * recorded, a head without a signature would look tampered with. Returns the checked head; undefined when
+ * another server is working on it.
  */
 async function keepHead(engine: Engine, keeper: HeadKeeper): Promise<Head | undefined> {
   const { store, clock } = engine;
@@ -44,7 +44,7 @@ async function keepHead(engine: Engine, keeper: HeadKeeper): Promise<Head | unde
   return check.head;
 }
 
-/** False when another server holds the head, or has moved it on: whether it is signed is not known yet. */
+/** Returns false when another server holds the head, or has moved it: its signature is not known yet. */
 async function signHead(
   { store }: Engine,
   keeper: HeadKeeper,
@@ -69,7 +69,7 @@ async function sealBatch(
   if (waiting.length === 0) return 0;
   return engine.store.transaction(async (tx) => {
     const head = await lockHead(tx);
-    // Another server has sealed meanwhile: what it wrote is checked in the next round.
+    // Another server has sealed meanwhile: the next round checks its rows.
     if (!head || !isSame(head, from)) return 0;
     const rows = await listUnsealed(tx, batch);
     if (rows.length === 0) return 0;

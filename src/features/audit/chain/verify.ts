@@ -1,4 +1,4 @@
-/** Walking the chain from its start, a page at a time, however long it is. */
+/** Verifies the chain from its start, one page at a time, whatever its length. */
 import type { Engine } from "#engine/index.ts";
 import type { Verification } from "../contract.ts";
 import { countUnsealed, listSealed, readHead } from "../queries.ts";
@@ -28,7 +28,7 @@ export async function verifyTrail(
     (cut === "forged" ? FORGED_CUT : null) ??
     firstBroken ??
     endBroken(reached, end) ??
-    (await beyond(store)) ??
+    (await findRowBeyondEnd(store)) ??
     (check ? noted && { seq: noted.seq, why: noted.why } : NO_HEAD) ??
     null;
   return {
@@ -62,13 +62,13 @@ const FORGED_CUT = {
 };
 const NO_HEAD = { seq: 0, why: "the record of the trail's end is gone" };
 
-type Place = { seq: number; hash: string };
+type ChainPosition = { seq: number; hash: string };
 type Broken = Verification["firstBroken"];
 
-interface Walked {
-  /** Where the trail begins, as of now: housekeeping may have cut it meanwhile. */
+interface WalkResult {
+  /** Current start of the trail: housekeeping may have cut it meanwhile. */
   begin: Cut;
-  reached: Place;
+  reached: ChainPosition;
   firstBroken: Broken;
 }
 
@@ -78,9 +78,9 @@ async function walk(
   from: Cut,
   endSeq: number,
   page: number,
-): Promise<Walked> {
+): Promise<WalkResult> {
   let begin = from;
-  let reached: Place = { seq: from.seq, hash: from.hash };
+  let reached: ChainPosition = { seq: from.seq, hash: from.hash };
   while (reached.seq < endSeq) {
     const rows = await store.read((reader) => listSealed(reader, reached.seq, page));
     const checked = checkLinks(reached, rows, endSeq);
@@ -93,17 +93,17 @@ async function walk(
       begin = cut;
       reached = { seq: cut.seq, hash: cut.hash };
     }
-    // Others must have their turn between two pages.
+    // Other work must run between two pages.
     await new Promise((resolve) => setImmediate(resolve));
   }
   return { begin, reached, firstBroken: null };
 }
 
 function checkLinks(
-  from: Place,
+  from: ChainPosition,
   rows: readonly AuditRow[],
   endSeq: number,
-): { reached: Place; firstBroken: Broken } {
+): { reached: ChainPosition; firstBroken: Broken } {
   let reached = from;
   for (const row of rows) {
     if (reached.seq === endSeq) break;
@@ -114,8 +114,8 @@ function checkLinks(
   return { reached, firstBroken: null };
 }
 
-function endBroken(reached: Place, end: Place): Broken {
-  // The trail has grown, and was cut beyond the end that it had when this began.
+function endBroken(reached: ChainPosition, end: ChainPosition): Broken {
+  // The trail has grown, and was cut beyond the end that it had at the start of this check.
   if (reached.seq > end.seq) return null;
   if (reached.seq < end.seq)
     return { seq: reached.seq + 1, why: `row ${reached.seq + 1} is missing` };
@@ -124,8 +124,10 @@ function endBroken(reached: Place, end: Place): Broken {
   return null;
 }
 
-/** Rows that claim a place behind the end. Looked for before the end is read again, which only grows. */
-async function beyond(store: Engine["store"]): Promise<Broken> {
+/**
+ * Finds rows that claim a position behind the end. The end only grows, so it is read again after the search.
+ */
+async function findRowBeyondEnd(store: Engine["store"]): Promise<Broken> {
   const before = await store.read(readHead);
   const [row] = await store.read((reader) => listSealed(reader, before?.seq ?? 0, 1));
   const after = await store.read(readHead);

@@ -8,7 +8,7 @@ import { printTable, shorten } from "#surfaces/cli/kit/text/terminal.ts";
 
 type Query = NonNullable<InputOf<ApiRoutes["audit"]["list"]>["query"]>;
 
-/** An action or a category that does not exist is refused by the server. */
+/** The server refuses an unknown action or category. */
 interface Options extends Pick<Query, "session" | "action" | "category" | "from" | "to"> {
   limit: number;
 }

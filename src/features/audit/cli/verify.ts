@@ -27,7 +27,7 @@ function linesOf({
   restores = [],
   cut = null,
 }: Partial<Verification> & Pick<Verification, "ok" | "sealed" | "unsealed" | "head">): string[] {
-  // A server of an earlier version says nothing of the last three.
+  // A server of an earlier version does not send the last three.
   if (!ok && firstBroken)
     return [
       `The trail was tampered with: ${firstBroken.why}.`,

@@ -2,16 +2,18 @@
 import { Refusal } from "#base/refusal.ts";
 import type { CliHost, Input } from "#surfaces/cli/kit/host.ts";
 
-/** Enter, the end of input, or Ctrl-C, which a raw terminal hands over as a letter. */
+/**
+ * Characters that end the input: Enter, end of input, or Ctrl-C, which a raw terminal passes as a character.
+ */
 const INTERRUPT = "\u0003";
 const ENDS = ["\n", "\r", "\u0004", INTERRUPT];
 const MAX_CHARS = 1_000;
 
-/** Arguments are seen by everybody on the machine, so there is no option for it. */
+/** Reads a password. No option exists for it, because everybody on the machine can see arguments. */
 export async function readPassword(host: CliHost, question: string): Promise<string> {
   const isTyped = host.stdin.isTTY === true;
   if (isTyped) host.stderr.write(`${question} (not shown): `);
-  const text = isTyped ? await unseen(host.stdin) : await readLine(host.stdin);
+  const text = isTyped ? await readHidden(host.stdin) : await readLine(host.stdin);
   if (isTyped) host.stderr.write("\n");
   if (text !== "") return text;
   throw new Refusal(
@@ -23,8 +25,8 @@ export async function readPassword(host: CliHost, question: string): Promise<str
 
 type Terminal = Input & { setRawMode?(isRaw: boolean): unknown };
 
-/** While it is raw, a terminal shows nothing of what is typed. */
-async function unseen(input: Terminal): Promise<string> {
+/** Reads a line in raw mode, in which a terminal does not echo. */
+async function readHidden(input: Terminal): Promise<string> {
   input.setRawMode?.(true);
   try {
     return await readLine(input);

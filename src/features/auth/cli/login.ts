@@ -39,7 +39,7 @@ async function logIn(invocation: Invocation, options: LoginOptions): Promise<End
   const name = options.name ?? `muster on ${hostname()}`.slice(0, 100);
   const { apiKey, key } = await makeKeyByPassword(url, { email: options.email, password }, name);
   const file = join(config.home, "muster.config.json");
-  keep(config.home, file, { MUSTER_SERVER: url, MUSTER_API_KEY: key });
+  saveSettings(config.home, file, { MUSTER_SERVER: url, MUSTER_API_KEY: key });
   invocation.print({ server: url, apiKey, file }, [
     `Signed in to ${url}. The key "${apiKey.name}" is kept in ${file}.`,
   ]);
@@ -47,7 +47,7 @@ async function logIn(invocation: Invocation, options: LoginOptions): Promise<End
   return DONE;
 }
 
-/** A password crosses no open network. */
+/** Checks the server's address: a password must not cross an open network. */
 function checked(text: string, insecureHttp: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
@@ -60,8 +60,8 @@ function checked(text: string, insecureHttp: boolean): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-/** Beside what is there already, for this user's eyes alone. */
-function keep(home: string, file: string, settings: Record<string, string>): void {
+/** Adds settings to the file, which only this user can read. */
+function saveSettings(home: string, file: string, settings: Record<string, string>): void {
   ensurePrivateFolder(home);
   const known = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as object) : {};
   writePrivateFile(file, `${JSON.stringify({ ...known, ...settings }, null, 2)}\n`);

@@ -1,10 +1,10 @@
-/** `muster mcp`: how another agent program reaches your orchestrator and your sessions. */
+/** `muster mcp`: connects another agent program to your orchestrator and your sessions. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { isLoopback } from "#surfaces/cli/client/find-server.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 
-/** Not MUSTER_API_KEY: that is what these commands use, and it may open much more. */
+/** A variable other than MUSTER_API_KEY, which these commands use and which may allow much more. */
 const VARIABLE = "MUSTER_MCP_KEY";
 const DAY_MS = 24 * 60 * 60_000;
 const READ_SCOPES = ["sessions:read"] as const;
@@ -17,7 +17,7 @@ interface Options {
   days?: number;
 }
 
-/** The key is named and not written: these files are often shared. */
+/** Configurations name the variable and do not contain the key: these files are often shared. */
 const CLIENTS = {
   claude: {
     file: ".mcp.json in your project (Claude Code)",
@@ -94,7 +94,7 @@ function makeKey(invocation: Invocation, name: string, { readOnly, days }: Optio
   const expiresAt = days === undefined ? undefined : new Date(Date.now() + days * DAY_MS);
   const body = {
     name,
-    // What is good for tasks or mail may also write them.
+    // A key for tasks or mail may also write them.
     scopes: [...(readOnly ? READ_SCOPES : WORK_SCOPES)],
     ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
   };

@@ -1,4 +1,4 @@
-/** Keys for programs: shown once, never good for more than what their maker could do with it. */
+/** API keys for programs: shown once, never with more rights than their maker had. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store } from "#base/store/index.ts";
 import type { CredentialRow } from "#engine/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Turns credentials into principals, which are built from the server's rows only. Credentials that
- * were checked are remembered for a moment, so that a busy client does not cost a query a request.
+ * Turns credentials into principals, which are built from the server's rows only. Checked credentials are
+ * cached for a moment, so that a busy client does not cost a query per request.
  */
 import type { Reader, Store } from "#base/store/index.ts";
 import type { CredentialKind, CredentialRow, Principal } from "#engine/index.ts";
@@ -12,7 +12,10 @@ import { readRights } from "./runner-tokens.ts";
 import { hashSecret } from "./secrets.ts";
 import { userPrincipal } from "./user-principal.ts";
 
-/** With the pause between two looks at an open socket, less than the second that a revocation may take. */
+/**
+ * Together with the pause between two checks of an open socket, less than the second that a revocation may
+ * take.
+ */
 const REMEMBER_MS = 500;
 const MAX_REMEMBERED = 10_000;
 
@@ -23,11 +26,11 @@ export interface Caller {
   expiresAt: number | null;
 }
 
-/** `used` notes when credentials were last used. */
+/** Creates the authenticator. `used` collects the last use of each credential. */
 export function createAuthenticator(store: Store, now: () => number, used: Map<string, number>) {
-  const remembered = new Map<string, { found: Found; until: number }>();
+  const remembered = new Map<string, { found: CheckedCredential; until: number }>();
 
-  async function find(hash: string): Promise<Found | undefined> {
+  async function find(hash: string): Promise<CheckedCredential | undefined> {
     const at = now();
     const known = remembered.get(hash);
     if (known && known.until > at) return known.found;
@@ -54,7 +57,7 @@ export function createAuthenticator(store: Store, now: () => number, used: Map<s
       return caller;
     },
 
-    /** True when a browser was signed out, here or everywhere; false when its time has just run out. */
+    /** True when a browser was signed out, here or everywhere; false when its session has merely expired. */
     async wasSignedOut(secret: string): Promise<boolean> {
       const row = await store.read((reader) => findCredentialByHash(reader, hashSecret(secret)));
       return row?.kind === "cookie" && row.revoked_at !== null;
@@ -71,9 +74,9 @@ export function createAuthenticator(store: Store, now: () => number, used: Map<s
   };
 }
 
-interface Found {
+interface CheckedCredential {
   caller: Caller;
-  /** Of the page that a browser's session is bound to. */
+  /** Hash of the page that a browser's session is bound to. */
   pageHash: string | null;
 }
 
@@ -81,7 +84,7 @@ async function callerBy(
   reader: Reader,
   credential: HeldCredentialRow | undefined,
   now: number,
-): Promise<Found | undefined> {
+): Promise<CheckedCredential | undefined> {
   if (!credential || !isGood(credential, now) || credential.kind === "sign_in_link")
     return undefined;
   const principal = await principalOf(reader, credential);

@@ -1,4 +1,4 @@
-/** Making credentials: a secret's hash goes into the store, the secret to whoever asked. */
+/** Issues credentials: the store keeps a secret's hash, the caller gets the secret. */
 import type { Ids } from "#base/ids.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
@@ -12,11 +12,11 @@ import {
 } from "../queries.ts";
 import { hashSecret } from "./secrets.ts";
 
-/** What giving and taking away needs. */
+/** Dependencies of issuing and revoking. */
 export interface Desk {
   store: Store;
   ids: Ids;
-  /** Every change of who can get in is told of in its own transaction. */
+  /** Records every change of access in its own transaction. */
   tell: Tell;
 }
 
@@ -30,7 +30,7 @@ export interface Issue {
   secret: string;
   holder: Holder;
   expiresAt?: number | undefined;
-  /** For a browser's session. */
+  /** Hash of the page that a browser's session is bound to. */
   pageHash?: string | null;
 }
 
@@ -54,40 +54,41 @@ export async function issueCredential(
   return id;
 }
 
-/** The credential that somebody asked with. */
+/** The credential of the caller. */
 export interface Maker {
   credentialId: string;
   kind: string;
 }
 
-/** What is made with a credential: by whom, and until when at most. */
+/** Origin of a new credential: its maker, and its latest end. */
 export interface Line {
   createdBy: string;
-  /** Null: as long as one likes. */
+  /** Null: no limit. */
   endsAt: number | null;
 }
 
 const MADE_BY = "credential:";
 const madeBy = (credentialId: string) => MADE_BY + credentialId;
-/** Opened for a browser by another one: as good as that, and no newer proof of who sits there. */
+/** Prefix for a session that another browser opened: as good as that one, and no newer proof of identity. */
 const BROWSER = "browser:";
 
-/** The key that a credential is, or was made with, however many browsers and links lie between. */
+/** Returns the API key that a credential is, or derives from, through any number of browsers and links. */
 function keyOf({ id, kind, created_by }: CredentialRow): string | undefined {
   if (kind === "api_key") return id;
   return created_by.startsWith(MADE_BY) ? created_by.slice(MADE_BY.length) : undefined;
 }
 
-/** Whether it is a key, or somebody got it by one. */
+/** True for an API key, and for a credential that derives from one. */
 export const isOfKey = (credential: CredentialRow) => keyOf(credential) !== undefined;
 
-/** Of who has shown who they are. */
+/** Origin of a credential for a person who has proved their identity. */
 export const ownLine = (userId: string): Line => ({ createdBy: `user:${userId}`, endsAt: null });
 
 /**
- * What a key has made hangs on the key and ends no later, also when a browser that the key has opened
- * makes it: else a key that was lent out would leave a spare. The key is held meanwhile, so that it
- * cannot be revoked before what it makes is there to be revoked too.
+ * Returns the origin for a credential made with another one. It depends on the API key at its root and ends
+ * no later, also when a browser opened with that key makes it: otherwise a key that was lent out would leave
+ * a spare. The key is locked meanwhile, so that it cannot be revoked before the new credential can be revoked
+ * with it.
  */
 export async function lineOf(tx: Tx, credential: CredentialRow, userId: string): Promise<Line> {
   const keyId = keyOf(credential);
@@ -97,14 +98,14 @@ export async function lineOf(tx: Tx, credential: CredentialRow, userId: string):
   return { createdBy: madeBy(key.id), endsAt: key.expires_at };
 }
 
-/** The same for who asked; whose credential was taken away meanwhile makes nothing with it. */
+/** Returns the origin for the caller's own credential; refuses if that was revoked meanwhile. */
 export async function lineOfMaker(tx: Tx, maker: Maker, userId: string): Promise<Line> {
   const credential = await findCredential(tx, maker.credentialId);
   if (!credential || !isGood(credential, tx.now)) throw gone();
   return lineOf(tx, credential, userId);
 }
 
-/** For a link that is made at a browser, and for the browser that it opens. */
+/** Marks a link made at a browser, and the browser that it opens. */
 export function throughBrowser(line: Line, credentialId: string): Line {
   return line.createdBy.startsWith(MADE_BY) ? line : { ...line, createdBy: BROWSER + credentialId };
 }
@@ -127,7 +128,9 @@ export function endNoLater(expiresAt: number | undefined, { endsAt }: Line): num
   return endsAt === null ? expiresAt : Math.min(expiresAt ?? endsAt, endsAt);
 }
 
-/** Takes a credential away, and what was made with it if it is a key: else a thief would leave spares. */
+/**
+ * Revokes a credential and, for an API key, everything made with it: otherwise a thief would leave spares.
+ */
 export async function revokeTree(tx: Tx, id: string): Promise<void> {
   await revokeCredential(tx, id);
   for (const made of await listMadeBy(tx, madeBy(id))) await revokeTree(tx, made.id);

@@ -1,6 +1,7 @@
 /**
- * Tokens that let machines in: shown once, listed and revoked by who may. One of scope `user` works
- * for its maker alone and goes with them; one for everybody goes when its maker is no admin any more.
+ * Tokens for runners: shown once, listed and revoked by their maker and by admins. A token of scope `user`
+ * works for its maker alone and ends with their membership; one for everybody ends when its maker is no
+ * longer an admin.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
@@ -19,9 +20,9 @@ import {
 import { mintSecret } from "./secrets.ts";
 import type { UserPrincipal } from "./user-principal.ts";
 
-/** Whom a machine for everybody belongs to. */
-const EVERYBODY = "org";
-/** Of one person, and of everybody together. */
+/** Principal id of tokens that take everybody's runs. */
+const ORG_PRINCIPAL = "org";
+/** Limit for one person, and for the organisation as a whole. */
 const MAX_TOKENS = 200;
 
 export interface NewRunnerToken {
@@ -42,17 +43,17 @@ export async function createRunnerToken(
   maker: Maker,
   { name, tags, scope }: NewRunnerToken,
 ): Promise<MadeRunnerToken> {
-  // Everyone's work goes to such a machine: being an admin is not enough for a key of narrow scope.
+  // Such a machine gets everybody's work: being an admin is not enough for a key of narrow scope.
   if (scope === "org") requireMay(by, "runner.manage");
   const secret = mintSecret("rnr");
-  const whose = scope === "org" ? EVERYBODY : `user:${by.userId}`;
+  const whose = scope === "org" ? ORG_PRINCIPAL : `user:${by.userId}`;
   const id = await store.transaction(async (tx) => {
     const user = await lockUser(tx, by.userId);
     if (!user || !isHere(user)) throw notFound("user");
-    // Looked at again: who was made a member meanwhile has just lost those that they had.
+    // The role is read again under the lock: a demotion meanwhile has just revoked such tokens.
     if (scope === "org") requireMay({ ...by, role: user.role }, "runner.manage");
-    // A person's own runners go with the person.
-    const principalId = scope === "org" ? EVERYBODY : by.userId;
+    // A person's own runners leave with the person.
+    const principalId = scope === "org" ? ORG_PRINCIPAL : by.userId;
     await requireRoom(tx, by.orgId, principalId);
     const line = await lineOfMaker(tx, maker, by.userId);
     const holder = {
@@ -92,8 +93,8 @@ export async function createServerToken(
     org_id: orgId,
     name,
     principal_kind: "runner" as const,
-    principal_id: EVERYBODY,
-    scopes: JSON.stringify({ scope: EVERYBODY, tags: [] }),
+    principal_id: ORG_PRINCIPAL,
+    scopes: JSON.stringify({ scope: ORG_PRINCIPAL, tags: [] }),
     created_by: "system",
   };
   const id = await store.transaction(async (tx) => {
@@ -101,7 +102,7 @@ export async function createServerToken(
     await tell(tx, changeOf(orgId, "system", "made", made));
     return made;
   });
-  return { id, token: secret, scope: EVERYBODY };
+  return { id, token: secret, scope: ORG_PRINCIPAL };
 }
 
 export function listRunnerTokens(
@@ -117,7 +118,7 @@ export function listRunnerTokens(
   );
 }
 
-/** Its connections are for the caller to end. */
+/** Revokes a token. The caller ends its connections. */
 export function revokeRunnerToken(
   { store, tell }: Desk,
   by: UserPrincipal,
@@ -135,8 +136,8 @@ export function revokeRunnerToken(
 }
 
 /**
- * Of somebody who is no admin any more: machines for everybody that they let in, themselves or with a
- * key of theirs. Returns which, so that their connections can be ended at once.
+ * Revokes the organisation's tokens that a former admin made, directly or with a key. Returns their ids, so
+ * that the caller can end their connections at once.
  */
 export async function revokeTokensForEverybody(
   tx: Tx,
@@ -146,7 +147,7 @@ export async function revokeTokensForEverybody(
 ): Promise<string[]> {
   const revoked: string[] = [];
   for (const row of await listRunnerTokenRows(tx, orgId)) {
-    if (row.principal_id !== EVERYBODY || (await makerOf(tx, row)) !== userId) continue;
+    if (row.principal_id !== ORG_PRINCIPAL || (await makerOf(tx, row)) !== userId) continue;
     await revokeTree(tx, row.id);
     await tell(changeOf(orgId, by, "revoked", row.id));
     revoked.push(row.id);
@@ -160,7 +161,7 @@ async function makerOf(tx: Tx, { created_by }: CredentialRow): Promise<string | 
   return kind === "credential" ? (await findCredential(tx, id))?.principal_id : undefined;
 }
 
-/** People take care of their own machines, admins of all. */
+/** People manage their own machines, admins all of them. */
 function mayManage(by: UserPrincipal, { org_id: orgId, principal_id }: CredentialRow): boolean {
   return principal_id === by.userId || may(by, "runner.manage", { orgId });
 }
@@ -169,7 +170,7 @@ function changeOf(orgId: string, by: string, action: string, subjectId: string):
   return { orgId, by, area: "runner_token", action, subjectId };
 }
 
-/** Whose runs such a machine takes, and the tags that it has by its token. */
+/** Reads the scope of a token (the runs it takes) and its tags. */
 export function readRights({ scopes }: CredentialRow): { scope: string; tags: string[] } {
   return JSON.parse(scopes) as { scope: string; tags: string[] };
 }

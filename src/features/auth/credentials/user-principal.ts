@@ -1,4 +1,4 @@
-/** People as the kernel knows them, made from the server's own rows. */
+/** Builds principals of people from the server's own rows. */
 import type { CredentialRow, Principal, UserRow } from "#engine/index.ts";
 
 export type UserPrincipal = Extract<Principal, { kind: "user" }>;

@@ -1,6 +1,6 @@
 /**
- * Asking a provider, which may be slow, broken or hostile: it has so long, may say so much, and
- * cannot send us anywhere else. Codes and tokens go to the configured place and stay out of errors.
+ * Requests to a provider, which may be slow, broken or hostile: time and size are limited, and redirects are
+ * not followed. Codes and tokens go to the configured host and stay out of errors.
  */
 import { problem } from "./problems.ts";
 
@@ -9,7 +9,7 @@ const MAX_BYTES = 512 * 1024;
 
 export interface ProviderReply {
   status: number;
-  /** Undefined when it was no JSON. */
+  /** Undefined when the body was no JSON. */
   json: unknown;
 }
 
@@ -17,7 +17,7 @@ export async function askProvider(
   url: string,
   { headers = {}, form }: { headers?: Record<string, string>; form?: Record<string, string> } = {},
 ): Promise<ProviderReply> {
-  // Never more than the address without its query in what is logged.
+  // Logs get no more than the address without its query.
   const where = new URL(url);
   const name = where.origin + where.pathname;
   const response = await fetch(url, {
@@ -62,16 +62,16 @@ function parse(text: string): unknown {
   }
 }
 
-/** Such as ECONNREFUSED, or that it took too long. */
+/** A short reason, such as ECONNREFUSED or a timeout. */
 function reasonOf(error: unknown): string {
   const { name, cause } = error as { name?: string; cause?: { code?: string } };
   return cause?.code ?? name ?? "failed";
 }
 
-/** Such as `invalid_grant`. What has digits or capital letters could be a code or a token. */
+/** Matches words such as `invalid_grant`. Text with digits or capital letters could be a code or a token. */
 const OAUTH_WORD = /^(?=.{1,40}$)[a-z]{2,}(?:_[a-z]{2,}){0,4}$/;
 
-/** What an OAuth error names itself, if it is one of the words that such errors are made of. */
+/** Returns the code of an OAuth error, if it is made of plain words. */
 export function oauthError(json: unknown): string {
   const { error } = (json ?? {}) as { error?: unknown };
   return typeof error === "string" && OAUTH_WORD.test(error) ? error : "no reason given";

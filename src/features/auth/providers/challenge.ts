@@ -1,5 +1,5 @@
 /**
- * The secrets of a round come from the one that the browser holds, so that the database has none of
+ * Derives the secrets of a sign-in from the one that the browser holds, so that the database has none of
  * them: whoever reads its rows can finish nobody's sign-in.
  */
 import { hash } from "node:crypto";

@@ -1,12 +1,12 @@
-/** What providers say about people, made into what we keep about them. */
+/** Turns claims of providers into names and addresses that we store. */
 import { emailSchema, personNameSchema } from "../contract.ts";
 
-/** One line of bearable length; undefined when nothing is left. */
-export function plainName(said: string | null | undefined): string | undefined {
-  const text = (said ?? "").replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\s]+/gu, " ");
+/** Reduces a name to one short line; undefined when nothing is left. */
+export function plainName(claim: string | null | undefined): string | undefined {
+  const text = (claim ?? "").replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\s]+/gu, " ");
   return personNameSchema.safeParse([...text.trim()].slice(0, 50).join("")).data;
 }
 
-export function verifiedEmail(said: unknown): string | undefined {
-  return emailSchema.safeParse(said).data;
+export function verifiedEmail(claim: unknown): string | undefined {
+  return emailSchema.safeParse(claim).data;
 }

@@ -1,7 +1,7 @@
 /**
- * What becomes of somebody whom a provider has named: they are let in by the account that is theirs,
- * join with an invitation, or link the account to who they are here. An e-mail address alone never
- * opens anything: providers differ in what they check, and addresses change hands.
+ * Handles a person whom a provider has identified: they sign in by their linked account, join with an
+ * invitation, or link the account to the person they are here. An e-mail address alone never opens anything:
+ * providers differ in how they verify addresses, and addresses change hands.
  */
 import type { Ids } from "#base/ids.ts";
 import type { Tx } from "#base/store/index.ts";
@@ -17,14 +17,14 @@ import type { Identity, SignInProvider } from "./provider.ts";
 
 const MAX_ACCOUNTS = 10;
 
-/** Makes a member of who has an invitation, in the transaction it is given; throws if it may not be. */
+/** Makes a member of a person with an invitation, in the given transaction; throws if that is not allowed. */
 export type Admit = (
   tx: Tx,
   guest: {
     invitationHash: string;
     newId: string;
     name: string;
-    /** Verified ones. */
+    /** Verified addresses. */
     emails: readonly string[];
   },
 ) => Promise<PersonRow>;
@@ -33,7 +33,7 @@ export interface Door extends Desk {
   admit: Admit;
 }
 
-/** Undefined when the browser was signed in already and stays so. */
+/** Returns undefined when the browser was signed in already and stays so. */
 export async function enter(
   door: Door,
   provider: SignInProvider,
@@ -59,7 +59,7 @@ type NewAccount = Pick<
   "id" | "provider" | "issuer" | "subject" | "label" | "last_used_at"
 >;
 
-interface Arrival {
+interface IdentifiedFlow {
   identity: Identity;
   flow: SignInFlowRow;
   account: NewAccount;
@@ -67,18 +67,18 @@ interface Arrival {
 
 function accountOf({ id, issuer }: SignInProvider, identity: Identity, ids: Ids): NewAccount {
   const { subject, label } = identity;
-  // Databases differ in what they can keep of such text, and two that look the same must not be one.
+  // Databases differ in the text they can store, and two subjects that look the same must not become one.
   if (!subject.isWellFormed() || /[\p{Cc}\p{Cf}]/u.test(subject))
     throw problem("identity_not_confirmed", "the subject is no plain text");
   return { id: ids.mint("lnk"), provider: id, issuer, subject, label, last_used_at: null };
 }
 
-async function signInAs(tx: Tx, { account }: Arrival): Promise<PersonRow> {
+async function signInAs(tx: Tx, { account }: IdentifiedFlow): Promise<PersonRow> {
   const known = await findAccount(tx, account);
   const user = known && (await lockUser(tx, known.user_id));
-  // Looked at again: it may have been unlinked before its owner could be held.
+  // Read again: the account may have been unlinked before its owner was locked.
   const now = user && (await findAccount(tx, account));
-  // Who has left is told the same as who never came.
+  // A former member gets the same refusal as a stranger.
   if (!user || !isHere(user) || now?.user_id !== user.id) throw problem("account_unknown");
   await markAccountUsed(tx, now.id, account.label);
   return user;
@@ -87,19 +87,23 @@ async function signInAs(tx: Tx, { account }: Arrival): Promise<PersonRow> {
 async function joinAs(
   tx: Tx,
   door: Door,
-  { identity, flow, account }: Arrival,
+  { identity, flow, account }: IdentifiedFlow,
   newId: string,
 ): Promise<PersonRow> {
   const { name, emails } = identity;
   const invitationHash = flow.invitation_hash ?? "";
-  // Holds the organisation, so that nobody else gets the account meanwhile.
+  // `admit` locks the organisation, so that nobody else gets the account meanwhile.
   const user = await door.admit(tx, { invitationHash, newId, name, emails });
   if (await findAccount(tx, account)) throw problem("account_taken");
   await insertFor(tx, door, user, { ...account, last_used_at: tx.now });
   return user;
 }
 
-async function linkAccount(tx: Tx, door: Door, { flow, account }: Arrival): Promise<undefined> {
+async function linkAccount(
+  tx: Tx,
+  door: Door,
+  { flow, account }: IdentifiedFlow,
+): Promise<undefined> {
   const user = await stillSignedIn(tx, flow);
   const known = await findAccount(tx, account);
   if (known?.user_id === user.id) return;
@@ -120,14 +124,14 @@ async function insertFor(
   await tell(tx, accountChange(row, "linked"));
 }
 
-/** Who was signed out while they were away gets no new way in. */
+/** Refuses a person who was signed out while at the provider. */
 async function stillSignedIn(tx: Tx, flow: SignInFlowRow): Promise<PersonRow> {
   const found = flow.user_id === null ? undefined : await findUser(tx, flow.user_id);
   if (!found) throw problem("sign_in_needed");
   await lockOrg(tx, found.org_id);
   const user = await lockUser(tx, found.id);
-  const asked = flow.credential_id && (await findCredential(tx, flow.credential_id));
-  const isStill = asked && isGood(asked, tx.now) && asked.principal_id === found.id;
+  const credential = flow.credential_id && (await findCredential(tx, flow.credential_id));
+  const isStill = credential && isGood(credential, tx.now) && credential.principal_id === found.id;
   if (!user || !isHere(user) || !isStill) throw problem("sign_in_needed");
   return user;
 }

@@ -1,6 +1,6 @@
 /**
- * A sign-in between its start and the provider's answer. It is a row, so that any server can finish
- * what another began; it is good for ten minutes, once, and only in the browser that began it.
+ * A sign-in between its start and the provider's response. A row holds it, so that any server can finish it.
+ * It is valid for ten minutes, once, and only in the browser that began it.
  */
 import type { Store } from "#base/store/index.ts";
 import { deleteFlow, findFlow, insertFlow } from "../account-queries.ts";
@@ -17,20 +17,20 @@ export const FLOW_TTL_MS = 10 * 60_000;
 export interface Beginning {
   purpose: SignInFlowRow["purpose"];
   next?: string | undefined;
-  /** The cookie that the browser came with. */
+  /** The cookie that the browser sent. */
   replaces?: string | undefined;
-  /** Of the page that begins it. */
+  /** Key of the page that begins it. */
   pageKey?: string | undefined;
   invitationToken?: string | undefined;
   userId?: string;
   credentialId?: string;
 }
 
-/** Where to send the browser, and what it has to keep meanwhile. */
+/** Address to send the browser to, and the secret that it keeps meanwhile. */
 export interface Begun {
   url: string;
   flow: string;
-  /** By which the browser knows again what it keeps: it may have begun more than once. */
+  /** Identifies the flow in the browser, which may have begun more than one. */
   state: string;
 }
 
@@ -67,7 +67,7 @@ export function secretsOf(flow: string): Pick<Round, "verifier" | "nonce"> {
   return { verifier: verifierOf(flow), nonce: nonceOf(flow) };
 }
 
-/** Takes it, so that nobody has it again, whatever comes of it. */
+/** Takes the flow, so that nobody can take it again, whatever its outcome. */
 export function takeFlow(
   store: Store,
   { id, issuer }: SignInProvider,

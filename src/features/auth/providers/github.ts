@@ -1,4 +1,4 @@
-/** GitHub, or a GitHub of one's own: OAuth with PKCE, then who the token belongs to. */
+/** GitHub, or a GitHub server of one's own: OAuth with PKCE, then the identity of the token's owner. */
 import * as z from "zod";
 import { askProvider, oauthError } from "./ask-provider.ts";
 import { challengeOf } from "./challenge.ts";
@@ -57,7 +57,7 @@ export function createGithub({
         },
       });
       const token = tokenSchema.safeParse(json);
-      // GitHub says "no" with status 200.
+      // GitHub reports errors with status 200.
       if (!token.success)
         throw problem("identity_not_confirmed", `GitHub gave no token: ${oauthError(json)}`);
       return readIdentity(apiUrl, token.data.access_token);
@@ -65,7 +65,7 @@ export function createGithub({
   };
 }
 
-/** The token is used for this and forgotten. */
+/** Reads the identity. The token is used for this alone and not kept. */
 async function readIdentity(apiUrl: string, token: string): Promise<Identity> {
   const headers = {
     authorization: `Bearer ${token}`,

@@ -1,7 +1,7 @@
 /**
- * What an OpenID provider says about itself: its addresses and its keys. Kept for a while, because
- * every sign-in needs it; keys are asked for again when a token names one that we do not know, but
- * not more often than each half minute, whatever tokens we are shown.
+ * Metadata of an OpenID provider: its addresses and its keys. They are cached, because every sign-in needs
+ * them. Keys are fetched again when a token names an unknown one, but at most every half minute, whatever
+ * tokens arrive.
  */
 import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from "jose";
 import * as z from "zod";
@@ -9,7 +9,7 @@ import { askProvider } from "./ask-provider.ts";
 import { problem } from "./problems.ts";
 
 const KEPT_MS = 10 * 60_000;
-/** Strangers can make us ask: a provider that is away is not asked for each of them. */
+/** Strangers can trigger requests: a provider that is down is not asked for each of them. */
 const FAILURE_KEPT_MS = 5_000;
 const ASK_KEYS_EVERY_MS = 30_000;
 const MAX_KEYS = 100;
@@ -32,7 +32,7 @@ const keysSchema = z.object({
 
 export interface OidcMetadata {
   document(): Promise<OidcDocument>;
-  /** `isFresh`: not those that were kept, if they are older than a moment. */
+  /** `isFresh`: fetches the keys again, unless the cached ones are only a moment old. */
   keys(isFresh: boolean): Promise<LocalJWKSet>;
 }
 
@@ -81,7 +81,7 @@ async function askDocument(issuer: string): Promise<OidcDocument> {
   const parsed = documentSchema.safeParse(json);
   if (status !== 200 || !parsed.success)
     throw problem("provider_unavailable", `${url} is no discovery document (status ${status})`);
-  // Else one provider could speak for another.
+  // Otherwise one provider could speak for another.
   if (parsed.data.issuer !== issuer)
     throw problem("provider_unavailable", `${url} is of another issuer; check MUSTER_OIDC_ISSUER`);
   const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } = parsed.data;
@@ -91,7 +91,7 @@ async function askDocument(issuer: string): Promise<OidcDocument> {
   return parsed.data;
 }
 
-/** Plain HTTP only where the issuer itself is plain: on this machine. */
+/** Plain HTTP is allowed only where the issuer itself uses it: on this machine. */
 function isAsSafe(address: string, issuer: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);

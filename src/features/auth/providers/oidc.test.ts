@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A provider of its own for each test, with a clock that can be put forward. */
+/** Starts a provider for each test, with a clock that the test can advance. */
 function start() {
   let aheadMs = 0;
   const settings = {

@@ -1,7 +1,7 @@
 /**
- * Any OpenID Connect provider, by its discovery document: code flow with PKCE and nonce. The ID
- * token must be signed by one of the issuer's own keys with an algorithm of ours, for this client,
- * for this round, and still be good.
+ * Any OpenID Connect provider, by its discovery document: code flow with PKCE and nonce. The ID token must be
+ * signed by one of the issuer's own keys with an accepted algorithm, for this client and this sign-in, and
+ * must not have expired.
  */
 import { errors, type JWTPayload, jwtVerify } from "jose";
 import * as z from "zod";
@@ -19,7 +19,7 @@ export interface OidcSettings {
   name: string;
 }
 
-/** Public keys only: with a shared secret, or without any, everyone could sign. */
+/** Public-key algorithms only: with a shared secret, or without any, everyone could sign. */
 const ALGORITHMS = [
   "RS256",
   "RS384",
@@ -47,7 +47,7 @@ const claimsSchema = z.object({
   name: z.string().nullish().catch(null),
   preferred_username: z.string().nullish().catch(null),
   email: z.string().nullish().catch(null),
-  /** Exactly true: some say "true", and some of those mean nothing by it. */
+  /** Counts only if exactly true: some providers send "true", not always with a meaning. */
   email_verified: z.unknown().optional(),
 });
 type Claims = z.infer<typeof claimsSchema>;
@@ -89,7 +89,10 @@ export function createOidc(settings: OidcSettings, now: () => number): SignInPro
   };
 }
 
-/** Providers that say who answers must say so always, and truly: else one could pass on another's code. */
+/**
+ * A provider that names the issuer in its responses must do so always and correctly: otherwise one could pass
+ * on another's code.
+ */
 function refuseOtherIssuer(document: OidcDocument, { iss }: ProviderAnswer): void {
   const isRequired = document.authorization_response_iss_parameter_supported === true;
   if (iss === document.issuer || (iss === undefined && !isRequired)) return;
@@ -120,7 +123,7 @@ async function exchange(
   return tokens.data;
 }
 
-/** As OAuth wants both halves of Basic: like a form's field. */
+/** Form-encodes a half of Basic credentials, as OAuth requires. */
 const formPart = (text: string) => new URLSearchParams({ x: text }).toString().slice(2);
 
 async function verify(
@@ -140,7 +143,7 @@ async function verify(
     });
   try {
     const { payload } = await check(false).catch((error: unknown) => {
-      // A key that is new since we looked.
+      // The key is newer than the cached ones.
       if (error instanceof errors.JWKSNoMatchingKey) return check(true);
       throw error;
     });
@@ -153,14 +156,14 @@ async function verify(
   }
 }
 
-/** A token for several clients was asked for by one of them, and that must be us. */
+/** Refuses a token for several clients unless this client requested it. */
 function refuseOtherClient({ aud, azp }: JWTPayload, clientId: string): void {
   const isShared = Array.isArray(aud) && aud.length > 1;
   if (azp === clientId || (azp === undefined && !isShared)) return;
   throw notConfirmed("the ID token was made for another client");
 }
 
-/** Many providers tell addresses only there; its word counts for the very same subject. */
+/** Adds the user info, where many providers give addresses only; it counts for the same subject alone. */
 async function withUserInfo(
   claims: Claims,
   { userinfo_endpoint: url }: OidcDocument,

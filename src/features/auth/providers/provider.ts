@@ -1,41 +1,40 @@
 /**
- * What signing in asks of somebody else's service: where to send a browser, and who came back. What
- * a service says is never trusted further than that: it names an account, and the server's own rows
- * say whose it is.
+ * Interface to a sign-in service: the address to send a browser to, and the identity that comes back. A
+ * service is trusted no further: it names an account, and the server's own rows say who owns it.
  */
 export interface SignInProvider {
   id: "github" | "oidc";
-  /** Said on its button. */
+  /** Text of its button. */
   name: string;
-  /** Whose word it is; accounts are known by it and by their subject. */
+  /** Authority behind an identity; issuer and subject together identify an account. */
   issuer: string;
   authorizeUrl(round: Round): Promise<string>;
-  /** Throws a refusal unless the service confirms, for this very round, who it was. */
+  /** Throws a refusal unless the service confirms the identity for this very sign-in. */
   identify(answer: ProviderAnswer, round: Omit<Round, "state">): Promise<Identity>;
 }
 
-/** The secrets of one sign-in, each for one reader. */
+/** Secrets of one sign-in, each for one reader. */
 export interface Round {
   state: string;
-  /** Shown only when the code is changed for a token: who has caught the code alone has nothing. */
+  /** Sent only when the code is exchanged for a token: a stolen code alone is worthless. */
   verifier: string;
-  /** Comes back in the ID token: one that was made for another round is of no use. */
+  /** Returned in the ID token: a token made for another sign-in is worthless. */
   nonce: string;
   redirectUri: string;
 }
 
 export interface ProviderAnswer {
   code: string;
-  /** Which issuer answered, if it says so. */
+  /** Issuer of the response, if given. */
   iss: string | undefined;
 }
 
 export interface Identity {
-  /** Given to one account for ever. */
+  /** Identifier that the service never gives to another account. */
   subject: string;
-  /** For its owner to know it by. */
+  /** Name by which its owner recognises the account. */
   label: string;
   name: string;
-  /** Only those that the service has verified, in lower case, the main one first. */
+  /** Addresses that the service has verified, in lower case, the main one first. */
   emails: readonly string[];
 }

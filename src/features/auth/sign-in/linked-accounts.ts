@@ -1,4 +1,4 @@
-/** The accounts elsewhere by which a person signs in here. */
+/** Accounts at other services by which a person signs in. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store } from "#base/store/index.ts";
 import type { SettingChange } from "#engine/index.ts";
@@ -14,7 +14,9 @@ export async function listLinkedAccounts(store: Store, userId: string): Promise<
   return (await store.read((reader) => listAccountsOf(reader, userId))).map(viewOf);
 }
 
-/** Ends every browser of theirs too: who came in by that account may still sit at one. */
+/**
+ * Unlinks an account and ends every browser of the person: whoever came in by that account may still use one.
+ */
 export function unlinkAccount(
   desk: Desk,
   userId: string,
@@ -42,7 +44,7 @@ export function unlinkAccount(
   });
 }
 
-/** For the trail; the label is somebody's own words and stays out. */
+/** Describes a change for the audit trail, without the label, which is somebody's own text. */
 export function accountChange(
   { org_id: orgId, user_id, id }: Pick<LinkedAccountRow, "org_id" | "user_id" | "id">,
   action: string,

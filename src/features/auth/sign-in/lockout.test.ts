@@ -29,7 +29,7 @@ describe("lockout", () => {
       retryAfterMs: 10 * MINUTE_MS,
     });
     expect(refusal(() => lockout.attempt({ account: "b", address: "192.0.2.1" }))).toBeUndefined();
-    // A stranger elsewhere keeps nobody out.
+    // A stranger at another address locks nobody out.
     expect(refusal(() => lockout.attempt({ account: "a", address: "192.0.2.2" }))).toBeUndefined();
     clock.advance(10 * MINUTE_MS);
     expect(refusal(again)).toBeUndefined();
@@ -52,7 +52,7 @@ describe("lockout", () => {
     for (let i = 0; i < 50; i++) lockout.attemptFrom(address);
     const known = { account: "a", address, knownBrowser: "b1" };
     for (let i = 0; i < 10; i++) expect(refusal(() => lockout.attempt(known))).toBeUndefined();
-    // A mark is no licence to guess.
+    // Attempts of a marked browser are limited too.
     expect(refusal(() => lockout.attempt(known))).toBeInstanceOf(Refusal);
     expect(refusal(() => lockout.attempt({ ...known, knownBrowser: "b2" }))).toBeUndefined();
   });
@@ -84,7 +84,7 @@ describe("lockout", () => {
       for (let i = 0; i < 2; i++) lockout.attempt({ account: "a", address: "x" });
       lockout.attempt({ account: "a", address: "x" }).succeeded();
     }
-    // Forty failures from the address, none of the successes.
+    // Forty failures count for the address, and no successes.
     for (let i = 0; i < 10; i++) lockout.attempt({ account: `b${i}`, address: "x" });
     expect(refusal(() => lockout.attempt({ account: "c", address: "x" }))).toBeInstanceOf(Refusal);
   });
@@ -96,7 +96,7 @@ describe("lockout", () => {
     for (let i = 0; i < 9; i++) lockout.attempt({ account: "a", address: "x" });
     expect(lockout.attempt({ account: "a", address: "x" }).isLast).toBe(true);
     expect(refusal(() => lockout.attempt({ account: "a", address: "x" }))).toBeInstanceOf(Refusal);
-    // Of nine failures and one more, nothing else was counted.
+    // Nothing was counted besides nine failures and one more.
     for (let i = 0; i < 39; i++) lockout.attemptFrom("x");
     expect(lockout.attemptFrom("x").isLast).toBe(true);
   });

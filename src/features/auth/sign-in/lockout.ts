@@ -1,12 +1,12 @@
 /**
- * Slows guessing down without letting strangers keep a person out. Failures are counted for the
- * account together with the address they come from, for the address, and, with much more room, for
- * the account from everywhere. A browser that somebody has signed in with before (`known-browsers.ts`)
- * has a counter of its own and is not touched by the others.
+ * Limits guessing without letting strangers lock a person out. Failures are counted for the account together
+ * with the address they come from, for the address, and, with a much higher limit, for the account from
+ * everywhere. A browser that somebody has signed in with before (`known-browsers.ts`) has a counter of its
+ * own, apart from the others.
  *
- * An attempt is counted before its password is looked at, so that many at once count too, and for
- * names that do not exist as for those that do. Each server counts for itself; a restart forgets,
- * which no stranger can cause.
+ * An attempt is counted before its password is checked, so that concurrent ones count too, and for names that
+ * do not exist as for those that do. Each server counts for itself; a restart resets the counters, which no
+ * stranger can cause.
  */
 import { addressGroup } from "#base/net/address-group.ts";
 import { Refusal } from "#base/refusal.ts";
@@ -14,9 +14,9 @@ import { Refusal } from "#base/refusal.ts";
 const WINDOW_MS = 15 * 60_000;
 const MAX_PER_PAIR = 10;
 const MAX_PER_BROWSER = 10;
-/** Many people may come from one address, as behind a proxy. */
+/** Limit per address. Many people may share one, as behind a proxy. */
 const MAX_PER_ADDRESS = 50;
-/** For guesses from many addresses at once; only unknown browsers wait for it. */
+/** Limit against guesses from many addresses at once; only unknown browsers wait for it. */
 const MAX_PER_ACCOUNT = 100;
 const MAX_KEYS = 50_000;
 
@@ -26,11 +26,11 @@ interface Counter {
 }
 
 export interface Attempt {
-  /** If it fails, the next one has to wait. */
+  /** True if the next attempt has to wait should this one fail. */
   isLast: boolean;
-  /** Takes this attempt back, and forgets earlier failures of the account from there. */
+  /** Takes this attempt back, and resets earlier failures of the account from there. */
   succeeded(): void;
-  /** It was no guess, right or wrong: as if it had not been made. */
+  /** Takes this attempt back, because it was no guess, right or wrong. */
   giveBack(): void;
 }
 
@@ -56,7 +56,7 @@ export function createLockout(now: () => number) {
     return fresh;
   }
 
-  /** Counts in all of them, or in none when one is full. */
+  /** Counts in every counter, or in none when one is full. */
   function take(limits: readonly [key: string, limit: number][]): Attempt {
     const taken = limits.map(([key, limit]) => ({ key, limit, counter: current(key) }));
     for (const { counter, limit } of taken) if (counter.count >= limit) throw locked(counter);
@@ -69,7 +69,7 @@ export function createLockout(now: () => number) {
       giveBack,
       succeeded() {
         giveBack();
-        // The most exact one: the account from this address, or this browser.
+        // The most specific counter: the account from this address, or this browser.
         if (taken[0]) counters.delete(taken[0].key);
       },
     };
@@ -85,7 +85,7 @@ export function createLockout(now: () => number) {
   }
 
   return {
-    /** Throws while there is to be waited. */
+    /** Throws while the caller has to wait. */
     attempt({ account, address, knownBrowser }: AttemptSource): Attempt {
       if (knownBrowser !== undefined)
         return take([[`browser ${account} ${knownBrowser}`, MAX_PER_BROWSER]]);
@@ -97,18 +97,18 @@ export function createLockout(now: () => number) {
       ]);
     },
 
-    /** Where it is not known yet whose account it is. */
+    /** Counts an attempt for which no account is known yet. */
     attemptFrom: (address: string): Attempt => {
       const { isLast, giveBack } = take([[`address ${addressGroup(address)}`, MAX_PER_ADDRESS]]);
-      // Others may be guessing from there: only this attempt is taken back.
+      // Others may be guessing from the same address: only this attempt is taken back.
       return { isLast, giveBack, succeeded: giveBack };
     },
   };
 }
 
 /**
- * Makes room by dropping the lower half. A flood of new names and addresses has counted once each, so
- * it pushes its own kind out and not the counters that hold somebody back.
+ * Makes room by dropping the lower half. A flood of new names and addresses has counted once each, so it
+ * displaces its own entries and not the counters that hold somebody back.
  */
 function dropLeast(counters: Map<string, Counter>): void {
   const byCount = [...counters].sort(([, a], [, b]) => a.count - b.count || a.since - b.since);

@@ -1,9 +1,8 @@
 /**
- * Binds a browser session to the origin that it was opened at. Cookies are sent to every port of a
- * host, so whatever else listens on this machine gets them too. The page keeps a second secret in the
- * storage of its origin, which no other port can read, and sends it with every request; a cookie
- * without it opens nothing. Programs that sign in without a page get an unbound session, which no
- * browser can use.
+ * Binds a browser session to the origin that it was opened at. Browsers send cookies to every port of a host,
+ * so any other server on this machine gets them too. The page keeps a second secret in the storage of its
+ * origin, which no other port can read, and sends it with every request; a cookie without it opens nothing.
+ * Programs that sign in without a page get an unbound session, which no browser can use.
  */
 import { hashSecret } from "../credentials/secrets.ts";
 
@@ -11,7 +10,7 @@ import { hashSecret } from "../credentials/secrets.ts";
 export interface PageClaim {
   /** Sent by the page from its origin's storage. */
   key?: string | undefined;
-  /** True when the request was marked by a browser, so that it can be no program's. */
+  /** True when a browser marked the request, so no program can have sent it. */
   isBrowser?: boolean;
 }
 

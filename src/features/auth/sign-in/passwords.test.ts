@@ -28,16 +28,16 @@ describe("passwords", () => {
   });
 
   it("turn away a crowd instead of keeping everyone waiting", async () => {
-    // At a cost that lets many be tried; how they wait does not depend on it.
+    // A low cost allows many attempts; queueing does not depend on it.
     const salt = Buffer.from("salt");
     const key = scryptSync("correct horse battery", salt, 32, { N: 2, r: 1, p: 1 });
     const hash = `scrypt$2$1$1$${salt.toString("base64url")}$${key.toString("base64url")}`;
     const guess = (address: string) => isPassword("no", hash, { address });
-    // Two at work, sixteen of one party and no more than sixty-four of all wait.
+    // Two run; at most sixteen of one address group and sixty-four in all wait.
     const one = Array.from({ length: 30 }, () => guess("192.0.2.1"));
     const same = Array.from({ length: 5 }, (_, n) => guess(`2001:db8::${n}`));
     const others = Array.from({ length: 80 }, (_, n) => guess(`198.51.100.${n}`));
-    // People who are known do not stand in that line, and go first.
+    // Known people skip that queue and go first.
     let isKnownDone = false;
     const known = isPassword("correct horse battery", hash).then((isRight) => {
       isKnownDone = true;

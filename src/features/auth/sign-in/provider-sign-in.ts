@@ -1,6 +1,6 @@
 /**
- * Signing in through somebody else's service, from the button to the cookie. Whatever happens on the
- * way, the browser lands on a page of ours; a problem is a code in its address.
+ * Sign-in through another service, from the button to the cookie. Whatever happens, the browser arrives at a
+ * page of ours; a problem becomes a code in its address.
  */
 import type { Clock } from "#base/clock.ts";
 import type { Log } from "#base/log.ts";
@@ -23,10 +23,21 @@ import { listLinkedAccounts, unlinkAccount } from "./linked-accounts.ts";
 import { type Attempt, createLockout, type Lockout } from "./lockout.ts";
 import { type Opened, tellFailure, type Visit } from "./sign-in.ts";
 
-/** Failures of somebody who did come from the service; anybody can make up the others. */
-const TOLD: ReadonlySet<string> = new Set(["identity_not_confirmed", "account_unknown"]);
-/** An outage must not keep people out when it is over, nor a change of mind. */
-const NO_GUESS: ReadonlySet<string> = new Set(["provider_unavailable", "sign_in_cancelled"]);
+/**
+ * Failures recorded in the audit trail: the person did come from the service. Anybody can fake the others.
+ */
+const RECORDED_FAILURES: ReadonlySet<string> = new Set([
+  "identity_not_confirmed",
+  "account_unknown",
+]);
+/**
+ * Failures that do not count as guesses: an outage must not lock people out when it is over, nor a cancelled
+ * attempt.
+ */
+const UNCOUNTED_FAILURES: ReadonlySet<string> = new Set([
+  "provider_unavailable",
+  "sign_in_cancelled",
+]);
 const SIGN_IN_PAGE = "/sign-in";
 const ACCOUNTS_PAGE = "/settings/sign-in";
 
@@ -35,19 +46,19 @@ export interface ProviderSignInOptions extends Desk {
   log: Log;
   auth: Pick<Auth, "forget" | "confirm">;
   admit: Admit;
-  /** Where people reach this server. */
+  /** Address at which people reach this server. */
   baseUrl: () => string;
   github: GithubSettings | undefined;
   oidc: OidcSettings | undefined;
 }
 
-/** What a browser brings back from a provider. */
+/** Response that a browser brings back from a provider. */
 export interface Return {
   state: string | undefined;
   code: string | undefined;
   error: string | undefined;
   iss: string | undefined;
-  /** What it was given when it left. */
+  /** Secret that the browser was given when it left. */
   flow: string | undefined;
   address: string;
 }
@@ -71,11 +82,11 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     beginFlow(store, get(id), redirectUri(id), beginning);
 
   return {
-    /** Names only: anybody may ask. */
+    /** Names only, because anybody may ask. */
     offeredProviders: (): OfferedProvider[] =>
       [...providers.values()].map(({ id, name }) => ({ id, name })),
 
-    /** For a browser that follows a link: it lands on a page of ours even when there is no way on. */
+    /** Starts a sign-in for a browser that follows a link: a failure also leads to a page of ours. */
     async startSignIn(
       id: string,
       next: string | undefined,
@@ -113,7 +124,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
       return unlinked;
     },
 
-    /** Whether an admin could sign in from another machine by one of these. */
+    /** True if an admin could sign in from another machine by one of these. */
     async hasProviderSignIn(): Promise<boolean> {
       return store.read(async (reader) => {
         for (const { id, issuer } of providers.values())
@@ -147,7 +158,7 @@ async function finish(
   let attempt: Attempt | undefined;
   try {
     flow = await takeFlow(store, provider, back.state, back.flow);
-    // Only now: answers to nothing are anybody's, and must not keep others from signing in.
+    // Counted only now: anybody can fake a response without a flow, and must not lock others out with it.
     attempt = lockout.attemptFrom(back.address);
     if (back.error !== undefined || back.code === undefined) throw problem("sign_in_cancelled");
     const answer = { code: back.code, iss: back.iss };
@@ -159,13 +170,14 @@ async function finish(
     return { path: flow.next, opened };
   } catch (error) {
     const code = error instanceof Refusal ? error.code : "";
-    if (NO_GUESS.has(code)) attempt?.giveBack();
-    else if (attempt && flow && TOLD.has(code)) await tellFailure(options, undefined, attempt);
+    if (UNCOUNTED_FAILURES.has(code)) attempt?.giveBack();
+    else if (attempt && flow && RECORDED_FAILURES.has(code))
+      await tellFailure(options, undefined, attempt);
     return landAfter(log, error, provider.id, flow?.purpose);
   }
 }
 
-/** Why it did not work is for the log; the browser gets a code that its page has words for. */
+/** Logs the reason of a failure; the browser gets a code for which its page has a sentence. */
 function landAfter(
   log: Log,
   error: unknown,
@@ -181,7 +193,7 @@ function landAfter(
   return { path: `${page}?problem=${shown}`, opened: undefined };
 }
 
-/** The answer comes to a browser, so a browser has to ask. */
+/** Requires a browser, because the response comes to a browser. */
 function refuseWithoutBrowser({ kind }: Maker): void {
   if (kind === "cookie") return;
   throw new Refusal(

@@ -21,7 +21,7 @@ it("says when guessing was stopped, once, whether there is such a person or not"
   const tell = createTell(() => world.kernel.engine);
   const desk = { store, ids, tell, lockout, now: clock.now };
   await ensureOwner(desk, "owner");
-  // Those before: hashing each of them would only take time.
+  // Earlier attempts, without hashing: that would only take time.
   for (let n = 0; n < 8; n++) lockout.attempt({ account: NOBODY.email, address: "1.1.1.1" });
   const guess = () => signInByPassword(desk, NOBODY, { address: "1.1.1.1" });
   for (let n = 0; n < 2; n++)

@@ -1,7 +1,7 @@
 /**
- * One-time links, and the cookie that a browser gets for a link, a key or a password. Every way of
- * signing in ends in `openBrowser`, which always makes a new secret: one that a stranger could have
- * put into the browser before is worth nothing afterwards.
+ * One-time links, and the cookie that a browser gets for a link, a key or a password. Every sign-in ends in
+ * `openBrowser`, which always makes a new secret: one that a stranger could have planted in the browser
+ * before is worthless afterwards.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader, Tx } from "#base/store/index.ts";
@@ -49,19 +49,19 @@ export type Proof = SecretProof | PasswordProof;
 /** The browser, or the program, that signs in. */
 export interface Visit {
   address: string;
-  /** Secret of the cookie it came with, which is of no use afterwards. */
+  /** Secret of the cookie that it came with, which the sign-in replaces. */
   replaces?: string | undefined;
-  /** Kept by the page in the storage of its origin; the new session is bound to it. */
+  /** Secret in the storage of the page's origin; the new session is bound to it. */
   pageKey?: string | undefined;
   /** Mark of a browser that somebody has signed in with before. */
   browserMark?: string | undefined;
 }
 
-/** A browser's new secrets, to be put into its cookies. */
+/** New secrets of a browser, for its cookies. */
 export interface Opened {
   cookie: string;
   expiresAt: number;
-  /** For people who have a password. */
+  /** Set for people who have a password. */
   browserMark: string | undefined;
 }
 
@@ -69,7 +69,7 @@ export function createLink(
   { store, ids, tell }: Desk,
   userId: string,
   scopes: readonly string[],
-  /** Without one the server makes it, for who started it. */
+  /** Undefined: the server itself makes the link, for the person who started it. */
   maker: Maker | undefined,
 ): Promise<{ token: string; expiresAt: number }> {
   const secret = mintSecret("link");
@@ -87,12 +87,12 @@ export function createLink(
   });
 }
 
-/** The person whom a sign-in link is for, to be asked before it is used. */
+/** Person of a sign-in link, shown for consent before its use. */
 export interface InspectedLink {
   user: { id: string; name: string };
   /**
-   * False for links that this server has made, or somebody with the owner's key: nobody else can have
-   * sent those, so a browser in which nobody is signed in may use them at once.
+   * False for links that this server, or somebody with the owner's key, has made: nobody else can have sent
+   * those, so a browser in which nobody is signed in may use them at once.
    */
   needsConsent: boolean;
 }
@@ -140,7 +140,7 @@ export async function signInByPassword(
   const attempt = desk.lockout.attempt({ account: email, address, knownBrowser: known });
   const isRight = await isPassword(password, stored?.hash, known ? undefined : { address }).catch(
     (error: unknown) => {
-      // It was turned away before it was looked at.
+      // The attempt was rejected before its password was checked.
       attempt.giveBack();
       throw error;
     },
@@ -152,7 +152,7 @@ export async function signInByPassword(
   const secret = mintSecret("web");
   const opened = await store.transaction(async (tx) => {
     const person = await lockUser(tx, user.id);
-    // Changed or removed while it was being checked: then it was not the right one.
+    // The password was changed or removed during the check, so the given one counts as wrong.
     const now = await findPassword(tx, user.id);
     if (!person || !isHere(person) || now?.hash !== stored?.hash) throw badPassword();
     return openBrowser(tx, desk, { user: person, secret, ...browserOf(visit) });
@@ -162,8 +162,8 @@ export async function signInByPassword(
 }
 
 /**
- * Somebody guessed. It is written down whether there is such a person or not, so that the time it
- * takes tells nobody who has an account; how often is bounded by the lockout.
+ * Records a failed guess, for existing and unknown people alike, so that timing tells nobody who has an
+ * account. The lockout bounds the number of records.
  */
 export async function tellFailure(
   { store, tell }: Desk,
@@ -183,17 +183,17 @@ export interface Opening {
   user: UserRow;
   /** Minted before the transaction. */
   secret: string;
-  /** What was shown; without one, all that the person may do. */
+  /** Credential that was shown; without one, the session gets all rights of the person. */
   proof?: CredentialRow;
-  /** The browser that it goes on from, when nobody has shown anew who they are. */
+  /** Browser session that this one continues, when nobody has proved their identity anew. */
   goesOn?: string;
-  /** Of the page that it is opened for. */
+  /** Hash of the page that it is opened for. */
   pageHash: string | null;
-  /** Of the cookie that the browser came with. */
+  /** Hash of the cookie that the browser came with. */
   replacesHash?: string | undefined;
 }
 
-/** What a visit says about the browser; for `openBrowser`. */
+/** Reads the browser's fields from a visit, for `openBrowser`. */
 export function browserOf({
   pageKey,
   replaces,
@@ -223,7 +223,7 @@ export async function openBrowser(
   const by = `user:${user.id}`;
   await tell(tx, { orgId: user.org_id, by, area: "sign_in", action: "opened", subjectId: id });
   const old = replacesHash && (await findCredentialByHash(tx, replacesHash));
-  // Only the page that has it may end it: a cookie alone is known to other programs on its machine.
+  // Only the page that has the session may end it: other programs on the machine also see the cookie.
   const isOwn = old && old.kind === "cookie" && old.page_hash === pageHash;
   if (isOwn) await revokeCredential(tx, old.id);
   const isFull = proof === undefined || proof.scopes === "*";
@@ -232,7 +232,7 @@ export async function openBrowser(
   return { cookie: secret, expiresAt, browserMark };
 }
 
-/** A link passes on what it was made with. */
+/** Origin of the new session. A link passes on the origin of the credential that made it. */
 async function lineOfOpening(tx: Tx, { user, proof, goesOn }: Opening): Promise<Line> {
   const own = ownLine(user.id);
   if (goesOn !== undefined) return throughBrowser(own, goesOn);
@@ -248,7 +248,7 @@ async function provenBy(tx: Tx, proof: SecretProof): Promise<CredentialRow> {
   if (!credential || !isGood(credential, tx.now) || !wanted.includes(credential.kind)) {
     throw badSecret();
   }
-  // Used up by exactly one of two that come at once.
+  // Only one of two concurrent requests uses the link up.
   if (isLink && !(await revokeCredential(tx, credential.id))) throw badSecret();
   return credential;
 }
@@ -261,7 +261,7 @@ function badSecret(): Refusal {
   );
 }
 
-/** The same for all reasons: nobody learns who has an account. */
+/** Refusal for every reason alike, so that nobody learns who has an account. */
 export function badPassword(): Refusal {
   return new Refusal(
     "unauthenticated",

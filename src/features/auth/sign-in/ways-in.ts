@@ -3,7 +3,7 @@ import { listAccountsOf } from "../account-queries.ts";
 import { isGood } from "../credentials/issue.ts";
 import { findPassword, listCredentials } from "../queries.ts";
 
-/** True if somebody could still get in: by a password, an account elsewhere, a key or a browser. */
+/** True if a person could still sign in: by a password, a linked account, a key or a browser. */
 export async function hasWayIn(reader: Reader, userId: string, now: number): Promise<boolean> {
   if (await findPassword(reader, userId)) return true;
   if ((await listAccountsOf(reader, userId)).length > 0) return true;

@@ -67,7 +67,7 @@ export class AnthropicReader implements AnswerReader {
     this.isWhole = this.#counts !== null;
   }
 
-  /** Later counts take the place of earlier ones; one that is null says nothing. */
+  /** Later counts replace earlier ones; a null count changes nothing. */
   #note({ usage, stop_reason: reason }: Fields): void {
     for (const [name, value] of Object.entries(fieldsOf(usage)))
       if (value !== null) this.#counts = { ...this.#counts, [name]: value };

@@ -1,6 +1,6 @@
 /**
- * Wire formats of model providers. A gateway passes each on byte for byte; a meter reads of it only
- * what was used. A new format is one more `AnswerReader`.
+ * Wire formats of model providers. The gateway passes each on byte for byte; a meter reads only the usage. A
+ * new format is one more `AnswerReader`.
  */
 
 /** The route below a provider's address; each has a format of its own. */
@@ -8,26 +8,26 @@ export type ModelRoute = "messages" | "chat/completions" | "responses";
 
 /** Tokens of one request. */
 export interface TokenUsage {
-  /** Everything that was read, from the cache or not. */
+  /** All input tokens, cached or not. */
   inputTokens: number;
   cachedInputTokens: number;
-  /** Part of the input: what was written to the provider's cache. */
+  /** Part of the input that was written to the provider's cache. */
   cacheWriteTokens: number;
-  /** Part of what was written there: what stays for an hour, which costs more. */
+  /** Part of the cache writes that stays for an hour, which costs more. */
   cacheHourTokens?: number;
   outputTokens: number;
   /** Part of the output. */
   reasoningTokens: number;
 }
 
-/** Reads the events, or the one whole body, of an answer. */
+/** Reads the events, or the single body, of a response. */
 export interface AnswerReader {
   take(event: Fields): void;
-  /** What the provider has counted so far; null when it has said nothing. */
+  /** Counts of the provider so far; null when it has sent none. */
   readonly usage: TokenUsage | null;
-  /** The usage is final: nothing the provider counts can follow. */
+  /** True when the usage is final: no further count can follow. */
   readonly isWhole: boolean;
-  /** Characters that the model has written, for answers that end without a count. */
+  /** Characters that the model has written, for responses that end without a count. */
   readonly writtenChars: number;
   readonly stopReason: string;
 }
@@ -42,10 +42,10 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** More than any request can hold; what a provider says is not trusted to be less. */
+/** More than any request can hold; a provider's count is not trusted to be less. */
 const MAX_TOKENS = 1_000_000_000;
 
-/** A provider's count as a whole number within bounds; 0 when it is none. */
+/** Converts a provider's count to a whole number within bounds; 0 when it is none. */
 export function countOf(value: unknown): number {
   if (typeof value !== "number" || !(value > 0)) return 0;
   return Math.min(Math.round(value), MAX_TOKENS);

@@ -1,12 +1,12 @@
 /**
- * The members of a JSON object with the bytes of their values, without building them. It finds what
- * `JSON.parse` hides: a name that stands there twice, of which two parsers may take different ones.
+ * Lists the members of a JSON object with the bytes of their values, without parsing the values. It finds
+ * what `JSON.parse` hides: a duplicate name, for which two parsers may take different values.
  */
 import { endOfString } from "#base/text/json-bounds.ts";
 
 export interface JsonMember {
   name: string;
-  /** The bytes of the value, from `start` up to but without `end`. */
+  /** Bytes of the value, from `start` up to but without `end`. */
   start: number;
   end: number;
 }
@@ -31,7 +31,7 @@ export function membersOf(bytes: Buffer): JsonMember[] {
     while ((bytes[start] as number) <= SPACE) start += 1;
     const end = endOfValue(bytes, start);
     members.push({ name, start, end });
-    // The comma that leads to the next member, or the brace that closes the object.
+    // A comma leads to the next member; a brace closes the object.
     if (bytes[end] !== COMMA) return members;
     at = end + 1;
   }

@@ -1,7 +1,7 @@
 /**
- * A request to a model, checked before it is passed on: which model it names, and that it asks for
- * nothing that the gateway cannot meter or must not give. Its bytes stay as they are, but for one
- * thing: a stream of chat completions is made to say what it used.
+ * Checks a request to a model before it is passed on: it names a model, and asks for nothing that the gateway
+ * cannot meter or must not allow. Its bytes stay as they are, with one exception: a stream of chat
+ * completions is made to report its usage.
  */
 
 import { Refusal } from "#base/refusal.ts";
@@ -20,7 +20,7 @@ const MAX_MODEL_CHARS = 200;
 export function readModelRequest(route: ModelRoute, body: Buffer): ModelRequest {
   requireJsonBounds(body, BOUNDS);
   const given = parse(body);
-  const members = membersOf(body).map((member) => ({ ...member, name: folded(member.name) }));
+  const members = membersOf(body).map((member) => ({ ...member, name: foldName(member.name) }));
   requireOnce(members);
   const fields = withFoldedNames(given);
   requireMeterable(fields);
@@ -35,7 +35,7 @@ export function readModelRequest(route: ModelRoute, body: Buffer): ModelRequest 
 function parse(body: Buffer): Fields {
   let value: unknown;
   try {
-    // As it is written: a provider would not skip a byte order mark or mend broken bytes either.
+    // Decoded strictly: a provider would not skip a byte order mark or repair broken bytes either.
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body));
   } catch {
     throw invalid("invalid_json", "The body is not JSON in UTF-8. Check quotes and commas.");
@@ -45,16 +45,16 @@ function parse(body: Buffer): Fields {
   return value as Fields;
 }
 
-/** Some parsers take `Model` for `model`, so here they are the same name. */
-function folded(name: string): string {
+/** Some parsers read `Model` as `model`, so both count as the same name. */
+function foldName(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
 
 function withFoldedNames(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [folded(name), value]));
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [foldName(name), value]));
 }
 
-/** Of a name that stands there twice the provider might read the other value. */
+/** Refuses duplicate names: the provider might read the other value. */
 function requireOnce(members: readonly JsonMember[]): void {
   const names = new Set(members.map(({ name }) => name));
   if (names.size < members.length)
@@ -65,8 +65,8 @@ function requireOnce(members: readonly JsonMember[]): void {
 }
 
 /**
- * Fields that would have the provider use other models, answer later where nobody meters, charge
- * more than its list says, or read what others have stored with the same key.
+ * Fields that would make the provider use other models, respond later without metering, charge more than its
+ * list price, or read data that others have stored with the same key.
  */
 const REFUSED_FIELDS = [
   "models",
@@ -103,7 +103,7 @@ function refusedField(name: string): Refusal {
   );
 }
 
-/** Tools that a client performs. Those of a provider cost more than tokens and reach the network. */
+/** Tools that a client performs. A provider's own tools cost more than tokens and reach the network. */
 const OWN_TOOL =
   /^(?:function|custom|local_shell|shell|apply_patch|(?:bash|text_editor|memory|computer)_\d{8})$/;
 
@@ -111,7 +111,7 @@ function requireOwnTools(tools: unknown): void {
   for (const tool of listOf(tools)) {
     const { type, environment } = withFoldedNames(fieldsOf(tool));
     const isOwn = type == null || (typeof type === "string" && OWN_TOOL.test(type));
-    // A shell may be one that the provider runs.
+    // The provider may run the shell itself.
     const isHere = environment == null || fieldsOf(environment).type === "local";
     if (isOwn && (type !== "shell" || isHere)) continue;
     throw invalid(
@@ -122,9 +122,9 @@ function requireOwnTools(tools: unknown): void {
 }
 
 /**
- * What a message holds must stand in it. Files and items that are named by an id lie with the
- * provider, where everybody who uses the same key has put theirs. Calls and their arguments are not
- * looked into: they may hold any name.
+ * Requires content to be part of the message. Files and items that are named by an id are stored with the
+ * provider, together with those of everybody who uses the same key. Calls and their arguments are not
+ * checked: they may hold any name.
  */
 function requireOwnContent(content: unknown): void {
   for (const part of Array.isArray(content) ? content : [content]) {
@@ -144,7 +144,7 @@ function requireOwnContent(content: unknown): void {
   }
 }
 
-/** Chat completions say what a stream used only when they are asked to. */
+/** Chat completions report the usage of a stream only on request. */
 function withUsage(body: Buffer, fields: Fields, members: readonly JsonMember[]): Buffer {
   if (fields.stream !== true) return body;
   const options = fieldsOf(fields.stream_options);
@@ -157,7 +157,7 @@ function withUsage(body: Buffer, fields: Fields, members: readonly JsonMember[])
       Buffer.from(value),
       body.subarray(known.end),
     ]);
-  // The object has members, `stream` at least, so a comma follows.
+  // The object has at least the member `stream`, so a comma follows.
   const start = body.indexOf("{") + 1;
   return Buffer.concat([
     body.subarray(0, start),

@@ -16,7 +16,7 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: "refusal",
 };
 
-/** OpenAI chat completions: the count comes in the last chunk, or with the whole answer. */
+/** OpenAI chat completions: the count comes in the last chunk, or with the single body. */
 export class OpenAiChatReader implements AnswerReader {
   usage: TokenUsage | null = null;
   writtenChars = 0;
@@ -42,10 +42,10 @@ export class OpenAiChatReader implements AnswerReader {
   }
 
   #takeChoice({ delta, message, finish_reason: reason }: Fields): void {
-    const said = fieldsOf(delta ?? message);
+    const written = fieldsOf(delta ?? message);
     this.writtenChars +=
-      charsOf(said.content) + charsOf(said.reasoning) + charsOf(said.reasoning_content);
-    for (const call of listOf(said.tool_calls))
+      charsOf(written.content) + charsOf(written.reasoning) + charsOf(written.reasoning_content);
+    for (const call of listOf(written.tool_calls))
       this.writtenChars += charsOf(fieldsOf(fieldsOf(call).function).arguments);
     if (typeof reason === "string") this.stopReason = STOP_REASONS[reason] ?? "other";
   }

@@ -17,7 +17,7 @@ const ENDS: Readonly<Record<string, string>> = {
 
 const LAST_EVENT = /^response\.(?:completed|incomplete|failed|cancelled)$/;
 
-/** OpenAI Responses: the count comes with the last event, or with the whole answer. */
+/** OpenAI Responses: the count comes with the last event, or with the single body. */
 export class OpenAiResponsesReader implements AnswerReader {
   usage: TokenUsage | null = null;
   writtenChars = 0;

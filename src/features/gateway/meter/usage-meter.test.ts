@@ -12,7 +12,7 @@ function meter(route: ModelRoute, text: string, { isEventStream = true, isCut = 
     for (let at = 0; at < bytes.length; at += size) one.take(bytes.subarray(at, at + size));
     return one.end(isCut);
   });
-  // However it is cut into pieces, the count is the same.
+  // The count does not depend on how the bytes are split.
   expect(results[0]).toEqual(results[2]);
   expect(results[1]).toEqual(results[2]);
   return results[2];
@@ -132,7 +132,7 @@ describe("a meter", () => {
       usage: { inputTokens: 100, outputTokens: 20 },
       isEstimated: true,
     });
-    // It ended in order, but the provider said nothing of what it used.
+    // The stream ended in order, but the provider sent no usage.
     expect(meter("chat/completions", sse(piece))).toMatchObject({
       usage: { inputTokens: 100, outputTokens: 20 },
       isEstimated: true,

@@ -1,7 +1,7 @@
 /**
- * Counts what one request to a provider used, from the bytes of the answer as they pass. It changes
- * none of them, holds a bounded part of them, and reads each once. An answer that ends without a
- * count is estimated and says so.
+ * Counts the usage of one request from the bytes of the response as they pass. The meter changes none of
+ * them, buffers a bounded part, and reads each once. Usage of a response that ends without a count is
+ * estimated and marked as such.
  */
 import { AnthropicReader } from "./anthropic.ts";
 import {
@@ -16,7 +16,7 @@ import { OpenAiResponsesReader } from "./openai-responses.ts";
 
 export interface Metered {
   usage: TokenUsage;
-  /** The provider did not count all of it. */
+  /** True if the provider did not count all of it. */
   isEstimated: boolean;
   stopReason: string;
 }
@@ -24,20 +24,20 @@ export interface Metered {
 export interface AnswerShape {
   route: ModelRoute;
   isEventStream: boolean;
-  /** Of the request, to estimate what was read. */
+  /** Size of the request, to estimate the input tokens. */
   requestBytes: number;
 }
 
-/** The last event of a long answer holds all of it. What is longer is not read. */
+/** The last event of a long response contains all of it. A longer event is not read. */
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
-/** A usual token has about this many characters; of a request, this many bytes. */
+/** Usual characters per token of a response, and bytes per token of a request. */
 const CHARS_PER_TOKEN = 4;
 const NEWLINE = 10;
 
 export class UsageMeter {
   readonly #shape: AnswerShape;
   readonly #reader: AnswerReader;
-  /** Pieces of the line, or of the body, that is not complete yet. */
+  /** Pieces of an incomplete line or body. */
   #held: Buffer[] = [];
   #heldBytes = 0;
   #isSkipping = false;
@@ -59,13 +59,13 @@ export class UsageMeter {
     this.#hold(chunk.subarray(from));
   }
 
-  /** `isCut`: the answer did not come to its end. */
+  /** `isCut`: the response ended early. */
   end(isCut: boolean): Metered {
     this.#endLine();
     const { usage, isWhole, writtenChars, stopReason } = this.#reader;
     if (usage && isWhole && !isCut) return { usage, isEstimated: false, stopReason };
     const counted = usage ?? NOTHING;
-    // A whole count that arrived before the cut is as good as any.
+    // A final count that arrived before the cut is still valid.
     const isEstimated = !isWhole;
     return {
       usage: {
@@ -100,7 +100,7 @@ export class UsageMeter {
   }
 }
 
-/** What a request costs at least that was sent and got no answer. */
+/** Minimum usage of a request that was sent and got no response. */
 export function unanswered(requestBytes: number): Metered {
   return {
     usage: { ...NOTHING, inputTokens: estimate(requestBytes) },
@@ -126,7 +126,7 @@ function readerFor(route: ModelRoute): AnswerReader {
   return route === "responses" ? new OpenAiResponsesReader() : new OpenAiChatReader();
 }
 
-/** The data of a line of server-sent events; null for every other line. */
+/** Returns the data of a server-sent event's line; null for every other line. */
 function dataOf(line: string): string | null {
   return line.startsWith("data:") ? line.slice("data:".length) : null;
 }

@@ -1,4 +1,4 @@
-/** `muster members`: who belongs to the organisation, and who may join. */
+/** `muster members`: members and invitations of the organisation. */
 import { Argument, type Command } from "commander";
 import type { Member } from "#features/orgs/contract.ts";
 import { confirm } from "#surfaces/cli/kit/confirm.ts";

@@ -217,7 +217,7 @@ describe("login", () => {
     answers("POST", "/api/auth/sign-out", {});
     const file = join(home, "muster.config.json");
     writeFileSync(file, '{"MUSTER_PORT": 4748}');
-    // Somebody else could write here, and has guessed where the key goes first.
+    // Another user can write to the folder, and has guessed the temporary name of the key.
     chmodSync(home, 0o777);
     const planted = join(tmpdir(), `${basename(home)}-planted`);
     symlinkSync(planted, `${file}.new`);

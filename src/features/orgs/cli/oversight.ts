@@ -1,4 +1,4 @@
-/** `muster members sessions|orchestrators|open|purge`: what admins see and do about other people's work. */
+/** `muster members sessions|orchestrators|open|purge`: oversight of other people's work, for admins. */
 import type { Command } from "commander";
 import { PAGE_LIMIT_MAX } from "#protocol/page.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";

@@ -12,7 +12,7 @@ interface SetOptions {
   model?: string[];
 }
 
-/** There is no option for the key itself: arguments are seen by everybody on the machine. */
+/** The key has no option: everybody on the machine can see arguments. */
 export function addProvidersSetCommand(group: Command, host: CliHost): void {
   group
     .command("set")

@@ -46,7 +46,7 @@ async function addRepo(
   return DONE;
 }
 
-/** JSON leaves out what was not said. */
+/** JSON leaves out undefined options. */
 function bodyOf(place: string, options: AddOptions): NewRepo {
   const isName = options.name === undefined && /^[\w-]+\/[\w.-]+$/.test(place);
   return {

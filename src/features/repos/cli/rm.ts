@@ -24,7 +24,7 @@ export function addReposRmCommand(group: Command, host: CliHost): void {
     );
 }
 
-/** Resolves a repository by its full name, whatever its letters, or by its id. */
+/** Resolves a repository by its full name, in any case, or by its id. */
 async function resolveRepo(api: Api, orgId: string, nameOrId: string): Promise<string> {
   if (/^rep_[0-9a-z]{26}$/.test(nameOrId)) return nameOrId;
   const name = nameOrId.toLowerCase();

@@ -1,4 +1,4 @@
-/** `muster runners allow-unsandboxed`, `require-sandbox` and `look`: how a machine keeps commands apart. */
+/** `muster runners allow-unsandboxed`, `require-sandbox` and `look`: the sandbox of a machine. */
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import { isIsolated, SANDBOX_FIXES } from "#protocol/reports/sandboxes.ts";
@@ -81,7 +81,7 @@ async function look(invocation: Invocation, id: string): Promise<Ending> {
   return DONE;
 }
 
-/** One sentence on how a machine keeps commands apart, with the command that mends it. */
+/** One sentence on the sandbox of a machine, with the command that fixes a missing one. */
 export function sandboxSentence({ name, sandbox }: Runner): string {
   const machine = safeText(name);
   if (isIsolated(sandbox)) return `${machine} runs commands in bubblewrap.`;
@@ -90,7 +90,7 @@ export function sandboxSentence({ name, sandbox }: Runner): string {
   return `${machine} has no sandbox. ${safeText(sandbox?.why ?? "It has not said why.")}${fix}`;
 }
 
-/** One word for a table. */
+/** One word on the sandbox, for a table. */
 export function sandboxWord({ sandbox }: Runner): string {
   if (isIsolated(sandbox)) return "bubblewrap";
   return sandbox?.kind === "local" && sandbox.why === null ? "without" : "missing";

@@ -1,4 +1,4 @@
-/** `muster runners tokens`: which tokens let runners in, also before one has come, and taking them back. */
+/** `muster runners tokens`: lists tokens of runners, also of those that never connected, and revokes them. */
 import type { Command } from "commander";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";

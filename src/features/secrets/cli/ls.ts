@@ -18,8 +18,8 @@ export function addSecretsLsCommand(group: Command, host: CliHost): void {
 }
 
 async function listSecrets(invocation: Invocation, options: SecretsOptions): Promise<Ending> {
-  const shelf = await openShelf(invocation.api(), options);
-  const items = await shelf.list();
+  const store = await openShelf(invocation.api(), options);
+  const items = await store.list();
   if (invocation.json) {
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {

@@ -11,8 +11,8 @@ export function addSecretsRmCommand(group: Command, host: CliHost): void {
     .option(...ORG_OPTION)
     .action((name: string, options: SecretsOptions, command: Command) =>
       perform(host, command, async (invocation) => {
-        const shelf = await openShelf(invocation.api(), options);
-        invocation.print(await shelf.delete(name), [`${name} is removed.`]);
+        const store = await openShelf(invocation.api(), options);
+        invocation.print(await store.delete(name), [`${name} is removed.`]);
         return DONE;
       }),
     );

@@ -11,7 +11,7 @@ interface SetOptions extends SecretsOptions {
   description?: string;
 }
 
-/** There is no option for the value: arguments are seen by everybody on the machine. */
+/** The value has no option: everybody on the machine can see arguments. */
 export function addSecretsSetCommand(group: Command, host: CliHost): void {
   group
     .command("set")
@@ -34,9 +34,9 @@ async function setSecret(
   const api = invocation.api();
   const value = await readValue(invocation.host, name);
   if (value === null) return EXIT.interrupted;
-  const shelf = await openShelf(api, options);
+  const store = await openShelf(api, options);
   const body = { value, ...(description === undefined ? {} : { description }) };
-  const answer = await shelf.set(name, body);
+  const answer = await store.set(name, body);
   const { secret } = answer;
   invocation.print(answer, [
     secret.version === 1
@@ -46,7 +46,7 @@ async function setSecret(
   return DONE;
 }
 
-/** Null: the person wants to leave. */
+/** Returns null when the person cancels. */
 async function readValue(host: CliHost, name: string): Promise<string | null> {
   const value =
     host.stdin.isTTY === true
@@ -60,7 +60,7 @@ async function readValue(host: CliHost, name: string): Promise<string | null> {
   );
 }
 
-/** All of it: keys in files have many lines. */
+/** Reads all lines: keys in files have many. */
 async function readPiped(host: CliHost): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -68,7 +68,7 @@ async function readPiped(host: CliHost): Promise<string> {
     const piece = Buffer.from(chunk);
     chunks.push(piece);
     bytes += piece.length;
-    // One line end more than fits may still be taken off.
+    // One line break beyond the limit may still be trimmed.
     if (bytes > MAX_SECRET_BYTES + 2) {
       throw new Refusal(
         "too_large",

@@ -17,7 +17,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** A process that is in the middle of a turn. */
+/** Starts a process in the middle of a turn. */
 async function startTurn() {
   const env = { PATH: process.env.PATH, ...server.env };
   const started = spawn(process.execPath, [PROGRAM, "run", "work"], {

@@ -1,4 +1,4 @@
-/** `muster sessions steer|detach|end`: what a person does to a node of the tree. */
+/** `muster sessions steer|detach|end`: actions on a session of the tree. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
@@ -85,7 +85,7 @@ async function end(
   return DONE;
 }
 
-/** Says what goes with it, so that nobody ends ten for one. */
+/** Names everything that ends with the session, so that nobody ends ten for one. */
 async function endQuestion(api: Api, id: string, isForGood: boolean): Promise<string> {
   const [{ session }, family] = await Promise.all([
     api.sessions.get({ id }),

@@ -1,4 +1,4 @@
-/** `muster sessions sleep|wake|relocate`: where a session rests, and where it goes on. */
+/** `muster sessions sleep|wake|relocate`: hibernates, wakes and moves a session. */
 import type { Command } from "commander";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";

@@ -23,7 +23,7 @@ async function retry(api: Api, which: string, promptId: string | undefined) {
   const id = await findSessionId(api, which);
   const { session } = await api.again.sessions.get({ id });
   const wanted = promptId ?? (await findLast(api, id));
-  // The server makes one prompt of several requests.
+  // The server makes one prompt of repeated requests.
   const { prompt } = await api.again.prompts.retry({ id: wanted });
   if (prompt.state === "settled")
     throw new Refusal(

@@ -1,4 +1,4 @@
-/** `muster sessions set`: what a session may spend, and whether it remembers. */
+/** `muster sessions set`: budget and memory of a session. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";

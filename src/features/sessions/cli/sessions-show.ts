@@ -64,14 +64,14 @@ function detailLines(session: Session): string[] {
     .map(([name, value]) => `${name.padEnd(12)}${safeLine(value)}`);
 }
 
-/** The wait of a session in one line: kind, advice, and until when. */
+/** The wait of a session in one line: kind, advice and end. */
 function waitLine({ waitingFor }: Session): string | null {
   if (!waitingFor) return null;
   const { kind, message, until } = waitingFor;
   return `${kind}: ${message}${until === null ? "" : ` (until ${until})`}`;
 }
 
-/** A server of an earlier version does not tell it. */
+/** A server of an earlier version does not send it. */
 function errorLine({ lastError }: Partial<Session>): string | null {
   return lastError ? `${lastError.message} [${lastError.code}]` : null;
 }

@@ -14,7 +14,7 @@ export function addSessionsStopCommand(group: Command, host: CliHost): void {
         const id = await findSessionId(api, which);
         const query = { state: "running,gated" };
         const running = await api.again.prompts.list({ id, query });
-        // Each by its name: a request that is sent again must not reach the turn after it.
+        // Each turn is named: a repeated request must not reach the turn after it.
         const stopped: string[] = [];
         for (const { id: promptId } of running.items) {
           const answer = await api.again.sessions.stop({ id, body: { promptId } });

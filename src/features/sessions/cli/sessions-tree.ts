@@ -13,7 +13,7 @@ import { erase } from "./chat/terminal/screen.ts";
 import { readTrees, type TreeQuery } from "./tree/read-tree.ts";
 import { drawTree, type TreeNode } from "./tree/session-tree.ts";
 
-/** Hints come in crowds; people read slowly. */
+/** Hints come in bursts; people read slowly. */
 const BETWEEN_LOOKS_MS = 300;
 const DEFAULT_ROWS = 24;
 
@@ -48,7 +48,7 @@ async function showTree(
   return DONE;
 }
 
-/** Looks again at every hint, never by the clock. */
+/** Refreshes at every hint, never by the clock. */
 async function watchTree(invocation: Invocation, api: Api, query: TreeQuery): Promise<Ending> {
   const { host } = invocation;
   const stop = new AbortController();
@@ -85,7 +85,7 @@ async function watchTree(invocation: Invocation, api: Api, query: TreeQuery): Pr
   return EXIT.ok;
 }
 
-/** On a terminal the picture stays in its place; elsewhere each one that is different follows the last. */
+/** Draws the tree: in place on a terminal; elsewhere each changed picture follows the last. */
 function createPicture({ host, json }: Invocation): (trees: readonly TreeNode[]) => void {
   const isInPlace = host.stdout.isTTY === true && !json && host.env.TERM !== "dumb";
   let last = "";
@@ -116,7 +116,7 @@ function linesOf(host: CliHost, trees: readonly TreeNode[]): string[] {
   if (trees.length === 0)
     return ["No session leads others. Talk to your orchestrator with: muster chat"];
   const style = styleFor(host.stdout, host.env);
-  // A full row would leave a terminal in doubt about where the next one begins.
+  // After a full row, terminals differ in where the next one begins.
   const columns = columnsOf(host.stdout) - 1;
   return trees.flatMap((tree) => drawTree(tree, { columns, style, hasIds: true }));
 }

@@ -1,4 +1,4 @@
-/** `muster storage`: what takes room in the database, what would go, and how long it is kept. */
+/** `muster storage`: sizes in the database, rows due for removal, and retention. */
 import { type Command, InvalidArgumentError } from "commander";
 import type { Retention } from "#features/storage/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
@@ -18,7 +18,7 @@ export function addStorageCommands(program: Command, host: CliHost): void {
     .argument("<kind>", "as `muster storage` names it, such as audit")
     .argument("<days>", "a number of days, `forever`, or `default`", daysOf)
     .action((kind: string, days: Days, _options: object, command: Command) =>
-      perform(host, command, (invocation) => keep(invocation, kind, days)),
+      perform(host, command, (invocation) => setRetention(invocation, kind, days)),
     );
 }
 
@@ -63,7 +63,7 @@ async function show(invocation: Invocation): Promise<Ending> {
   return DONE;
 }
 
-async function keep(invocation: Invocation, kind: string, days: Days): Promise<Ending> {
+async function setRetention(invocation: Invocation, kind: string, days: Days): Promise<Ending> {
   const answer = await invocation.api().storage.setRetention({ name: kind, body: { days } });
   invocation.print(answer, retentionLines(answer.items));
   return DONE;

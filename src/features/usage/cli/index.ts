@@ -76,7 +76,7 @@ function sumsOf(sum: UsageSum): string[] {
   ].map(String);
 }
 
-/** What has no price must not look as if it were free. */
+/** Requests without a price must not look free. */
 function costOf({ costMicros, unpricedRequests }: UsageSum): string {
   const known = formatCost(costMicros);
   return costMicros === null || unpricedRequests === 0

@@ -1,7 +1,6 @@
 /**
- * The typed client as commands use it, and the only place that speaks HTTP to the server. Calls throw
- * a `ServerRefusal` for what the server refused and a `Refusal` of kind `unavailable` when no answer
- * came.
+ * The typed client for commands, and the only place that sends HTTP to the server. Calls throw a
+ * `ServerRefusal` when the server refuses, and a `Refusal` of kind `unavailable` without a response.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";
@@ -17,14 +16,14 @@ const HANDSHAKE_MS = 10_000;
 const MAX_FRAME_BYTES = 1024 * 1024;
 const LOST_ON_THE_WAY = /^(ECONNRESET|EPIPE|UND_ERR_(SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT))$/;
 
-/** A call of the client that answers with a page. */
+/** A call of the client that returns a page. */
 type ListCall = (input: never) => Promise<Page<unknown>>;
 type ListInput<C extends ListCall> = NonNullable<Parameters<C>[0]>;
 type ItemOf<C extends ListCall> = Awaited<ReturnType<C>>["items"][number];
 
 export interface Api extends Client {
   readonly url: string;
-  /** The same calls, repeated for a while when the answer is lost: for what may safely be asked twice. */
+  /** The same calls, repeated for a while when the response is lost: for requests that are safe to repeat. */
   readonly again: Client;
   /** Reads all pages of a list. */
   listAll<C extends ListCall>(call: C, input: ListInput<C>): Promise<ItemOf<C>[]>;
@@ -103,7 +102,7 @@ function repeatedWhileLost(send: Transport): Transport {
       try {
         return await send(request);
       } catch (error) {
-        // When nobody listened from the start there is nothing to wait for.
+        // A server that was unreachable from the start is not worth waiting for.
         const mayPass =
           tried === 1 ? isAnswerLost(error) : isAnswerLost(error) || isUnreachable(error);
         if (tried === TRIES || !mayPass) throw error;
@@ -127,7 +126,7 @@ async function listAll<C extends ListCall>(call: C, input: ListInput<C>): Promis
   return items;
 }
 
-/** The server is away, or asks to be left alone for a moment. */
+/** True while the server is away, or asks to slow down. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof ServerRefusal) return error.status >= 500 || error.status === 429;
   return isUnreachable(error);
@@ -137,7 +136,7 @@ function isUnreachable(error: unknown): boolean {
   return error instanceof Refusal && error.code === "not_reachable";
 }
 
-/** Somebody is there, but whether the request was carried out is not known. */
+/** True if a server is there, but may or may not have carried the request out. */
 function isAnswerLost(error: unknown): boolean {
   if (error instanceof ServerRefusal) return [502, 503, 504].includes(error.status);
   return isUnreachable(error) && LOST_ON_THE_WAY.test(reasonOf((error as Refusal).cause));

@@ -1,4 +1,4 @@
-/** Which server a command speaks to, and with which key. */
+/** Finds the server and the key for a command. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "#base/config.ts";
@@ -6,7 +6,7 @@ import { isLoopbackHost, requireEncrypted } from "#base/net/plain-http.ts";
 import { Refusal } from "#base/refusal.ts";
 
 export interface ServerAddress {
-  /** Without a slash at the end. */
+  /** Address without a slash at the end. */
   url: string;
   key: string;
 }
@@ -18,7 +18,7 @@ export function findServer(config: Config, wanted: string | undefined): ServerAd
   return { url, key: config.apiKey ?? ownerKey(config, url) };
 }
 
-/** Where the server of this data folder listens. */
+/** Address of this data folder's server. */
 export function localAddress({ host, port }: Config): string {
   const reachable =
     host === "0.0.0.0" || host === "::" || host === "localhost" ? "127.0.0.1" : host;

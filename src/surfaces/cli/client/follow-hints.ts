@@ -1,6 +1,6 @@
 /**
- * What the server hints at: "this has changed, look again". Nothing is replayed after a lost
- * connection, so whoever listens looks at everything again whenever it is `connected`.
+ * Follows the server's hints that something has changed. Nothing is replayed after a lost connection, so a
+ * listener refreshes everything whenever it is `connected`.
  */
 import type { WebSocket } from "ws";
 import { systemClock } from "#base/clock.ts";
@@ -10,7 +10,7 @@ import { isRecord } from "./server-refusal.ts";
 
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
-/** The server sends a ping every 20 s; a line without any may be dead without knowing it. */
+/** The server pings every 20 s; a connection without pings may be dead unnoticed. */
 const SILENCE_MS = 50_000;
 
 export type Hinted =
@@ -18,7 +18,7 @@ export type Hinted =
   | { type: "away" }
   | { type: "hint"; kind: string; id: string };
 
-/** Goes on until the signal: a hint is never worth giving up for. */
+/** Follows until the signal aborts: no failure of hints is worth ending for. */
 export async function followHints(
   api: Api,
   tell: (hinted: Hinted) => void,
@@ -34,7 +34,7 @@ export async function followHints(
   }
 }
 
-/** One connection, until it ends; whether it was ever good. */
+/** Runs one connection until it ends; true if it ever opened. */
 async function listenOnce(
   socket: WebSocket,
   tell: (hinted: Hinted) => void,
@@ -45,7 +45,7 @@ async function listenOnce(
   const watchdog = setTimeout(end, SILENCE_MS);
   signal.addEventListener("abort", end);
   const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
-  // An error is followed by the close that is waited for.
+  // A close follows every error, and the close is awaited.
   socket.on("error", () => {});
   socket.on("ping", () => watchdog.refresh());
   socket.on("open", () => socket.send(JSON.stringify({ op: "subscribe", topic: "me" })));

@@ -1,6 +1,6 @@
 /**
- * A session's log as it grows: every durable event once and in order, with the deltas between them.
- * A lost connection is made again from the last event seen, for as long as there is hope.
+ * A session's log as it grows: every durable event once and in order, with the deltas between them. A lost
+ * connection is reopened from the last event seen, until the outage lasts too long.
  */
 import { type Clock, systemClock } from "#base/clock.ts";
 import { ROUTE_TABLE, routePath } from "#client/index.ts";
@@ -11,21 +11,21 @@ import { readServerSentEvents, type ServerSentEvent } from "./server-sent-events
 
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
-/** A connection that says nothing for this long may be dead without knowing it. */
+/** A connection without data for this long may be dead unnoticed. */
 const SILENCE_MS = 30_000;
 const GIVE_UP_AFTER_MS = 120_000;
 
 export type Followed =
   | { type: "event"; event: SessionEvent }
   | { type: "delta"; delta: Delta }
-  /** The server cannot be reached now; said once for each time that it is away. */
+  /** The server cannot be reached now; sent once per outage. */
   | { type: "away" }
-  /** It answers, for the first time or again. */
+  /** The server responds, for the first time or again. */
   | { type: "here" };
 
 export interface FollowOptions {
   sessionId: string;
-  /** Events after this seq. */
+  /** Seq after which events are followed. */
   after: number;
   signal: AbortSignal;
   clock?: Clock;
@@ -34,11 +34,11 @@ export interface FollowOptions {
 
 export async function* followSession(api: Api, options: FollowOptions): AsyncGenerator<Followed> {
   const { signal, clock = systemClock } = options;
-  const place: Place = { lastSeq: options.after, gapAfter: -1 };
+  const position: LogPosition = { lastSeq: options.after, gapAfter: -1 };
   const outage = new Outage(clock, options.giveUpAfterMs ?? GIVE_UP_AFTER_MS);
   while (!signal.aborted) {
     try {
-      for await (const item of readOnce(api, options, place)) {
+      for await (const item of readOnce(api, options, position)) {
         if (item.type === "here") outage.pause();
         else outage.end();
         yield item;
@@ -51,7 +51,7 @@ export async function* followSession(api: Api, options: FollowOptions): AsyncGen
   }
 }
 
-/** How long nothing has been heard, and so how long to wait before the next try. */
+/** Tracks an outage, and the pause before the next attempt. */
 class Outage {
   readonly #clock: Clock;
   readonly #giveUpAfterMs: number;
@@ -63,7 +63,7 @@ class Outage {
     this.#giveUpAfterMs = giveUpAfterMs;
   }
 
-  /** Throws what will not pass, and what has lasted too long. */
+  /** Throws an error that will not pass, or an outage that has lasted too long. */
   note(error: unknown): "begins" | "lasts" {
     if (!isPassing(error)) throw error;
     const now = this.#clock.now();
@@ -73,7 +73,7 @@ class Outage {
     return begins ? "begins" : "lasts";
   }
 
-  /** Somebody answers; whether the line holds is not known before something came over it. */
+  /** The server responds; only data proves that the connection holds. */
   pause(): void {
     this.#since = undefined;
   }
@@ -90,19 +90,23 @@ class Outage {
   }
 }
 
-interface Place {
+interface LogPosition {
   lastSeq: number;
-  /** The seq after which events were missing, so that the same gap is asked for only once. */
+  /** Seq after which events were missing, so that the same gap is requested only once. */
   gapAfter: number;
 }
 
-/** One connection, until it ends. */
-async function* readOnce(api: Api, options: FollowOptions, place: Place): AsyncGenerator<Followed> {
+/** Reads one connection until it ends. */
+async function* readOnce(
+  api: Api,
+  options: FollowOptions,
+  position: LogPosition,
+): AsyncGenerator<Followed> {
   const connection = new AbortController();
   const signal = AbortSignal.any([options.signal, connection.signal]);
   const path = routePath(ROUTE_TABLE.sessions.events, {
     id: options.sessionId,
-    query: { after: place.lastSeq },
+    query: { after: position.lastSeq },
   });
   const watchdog = setTimeout(() => connection.abort(), SILENCE_MS);
   try {
@@ -110,8 +114,8 @@ async function* readOnce(api: Api, options: FollowOptions, place: Place): AsyncG
     yield { type: "here" };
     for await (const sent of readServerSentEvents(refreshing(watchdog, body))) {
       const item = parse(sent);
-      if (item?.type === "event" && !isNext(place, item.event)) {
-        if (item.event.seq > place.lastSeq) return;
+      if (item?.type === "event" && !isNext(position, item.event)) {
+        if (item.event.seq > position.lastSeq) return;
         continue;
       }
       if (item) yield item;
@@ -132,18 +136,18 @@ async function* refreshing(
       yield chunk;
     }
   } catch {
-    // A stream that was cut is a stream that ended: what is missing is asked for again.
+    // A broken stream counts as ended: the missing events are requested again.
   }
 }
 
-/** Moves the place on when the event is the next one to be seen. */
-function isNext(place: Place, { seq }: SessionEvent): boolean {
-  if (seq <= place.lastSeq) return false;
-  if (seq > place.lastSeq + 1 && place.gapAfter !== place.lastSeq) {
-    place.gapAfter = place.lastSeq;
+/** Advances the position when the event is the next one. */
+function isNext(position: LogPosition, { seq }: SessionEvent): boolean {
+  if (seq <= position.lastSeq) return false;
+  if (seq > position.lastSeq + 1 && position.gapAfter !== position.lastSeq) {
+    position.gapAfter = position.lastSeq;
     return false;
   }
-  place.lastSeq = seq;
+  position.lastSeq = seq;
   return true;
 }
 

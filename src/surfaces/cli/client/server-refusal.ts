@@ -1,6 +1,6 @@
 import type { RefusalDetail } from "#base/refusal.ts";
 
-/** What the server answered instead of doing it. */
+/** Refusal in a server's response. */
 export class ServerRefusal extends Error {
   override readonly name = "ServerRefusal";
   readonly status: number;

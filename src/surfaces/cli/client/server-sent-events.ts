@@ -7,7 +7,7 @@ export interface ServerSentEvent {
   data: string;
 }
 
-/** An event is held in memory until its end comes. */
+/** Limit of one event, which is buffered until its end comes. */
 const MAX_EVENT_CHARS = 64 * 1024 * 1024;
 
 export async function* readServerSentEvents(
@@ -19,7 +19,7 @@ export async function* readServerSentEvents(
     maxBufferSize: MAX_EVENT_CHARS,
     onEvent: ({ id = null, event = "message", data }) => complete.push({ id, event, data }),
     onError: (error) => {
-      // Fields that are not known are passed over, as the standard asks for.
+      // Unknown fields are ignored, as the standard requires.
       if (error.type === "max-buffer-size-exceeded") throw error;
     },
   });

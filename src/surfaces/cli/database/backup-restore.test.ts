@@ -105,7 +105,7 @@ describe("muster restore", () => {
       run_claimed: free,
       run_running: free,
       run_gated: free,
-      // Somebody asked for its end: it is not run again, and the server ends it when the lease is over.
+      // A stop was requested: the run is not repeated, and the server ends it when the lease is over.
       run_stopping: { ...free, state: "stopping", lease_until: 0 },
       run_completed: { ...free, state: "completed", fence: 3 },
     });
@@ -129,7 +129,7 @@ describe("muster restore", () => {
 
   it("keeps the present database, also what only its log holds, and a server starts from the restored one", async () => {
     await run(["backup", copy]);
-    // As after a crash: the last commits are in the log alone.
+    // Simulates a crash: the last commits are in the log alone.
     const writer = new Database(folder.path);
     writer.pragma("wal_autocheckpoint = 0");
     writer.exec("insert into orgs values ('org_new', 'n', 'new', 0)");
@@ -218,7 +218,7 @@ describe("muster restore", () => {
   it.skipIf(process.getuid?.() !== 0)(
     "run by root for another user, leaves that user all files of the folder",
     async () => {
-      // Its runner is of a time when machines had no keys, so this machine makes one.
+      // Its runner registered before machines had keys, so this machine makes one.
       folder.sql(
         "insert into workspaces (id, org_id, session_id, runner_id, bytes, created_at) select 'wsp_1', org_id, 'ses_running', id, 0, 0 from runners limit 1",
       );

@@ -1,4 +1,4 @@
-/** Writes a consistent copy of a database, also of one that is being written to. */
+/** Writes a consistent copy of a database, even while it is being written to. */
 import { open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
@@ -6,7 +6,7 @@ import { Refusal } from "#base/refusal.ts";
 import { findDamage, openReadOnly } from "./sqlite-file.ts";
 import { syncPath } from "./sync-file.ts";
 
-/** Never overwrites. The copy is whole and on the disk when this returns; on failure it is gone. */
+/** Never overwrites. The copy is complete and on the disk when this returns; on failure it is removed. */
 export async function copyDatabase(from: Database.Database, to: string): Promise<void> {
   await createPrivateFile(to);
   try {
@@ -29,7 +29,7 @@ export async function copyDatabase(from: Database.Database, to: string): Promise
   }
 }
 
-/** Made before it is filled, so that it is never readable by others, and only if nothing is there. */
+/** Creates the file before it is filled, so that others can never read it, and only if none exists. */
 async function createPrivateFile(path: string): Promise<void> {
   try {
     await (await open(path, "wx", 0o600)).close();

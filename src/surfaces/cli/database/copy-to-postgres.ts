@@ -4,18 +4,18 @@ import type pg from "pg";
 import { Refusal } from "#base/refusal.ts";
 import type { Migration } from "#base/store/index.ts";
 
-/** Rows of one statement: PostgreSQL takes 65,535 values, and large ones are not to pile up. */
+/** Rows per statement: PostgreSQL takes 65,535 values, and large ones must not pile up. */
 const MAX_VALUES = 20_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 interface Column {
   name: string;
   isWhole: boolean;
-  /** Its numbers come from a sequence. */
+  /** True if its numbers come from a sequence. */
   isIdentity: boolean;
 }
 
-/** Returns how many rows each table has. The caller's transaction is undone when this throws. */
+/** Returns the number of rows per table. The caller's transaction rolls back when this throws. */
 export async function copyToPostgres(
   from: Database.Database,
   to: pg.ClientBase,
@@ -49,7 +49,7 @@ async function makeSchema(
   }
 }
 
-/** Without what SQLite makes for itself, such as the parts of its full-text index. */
+/** Lists tables without those that SQLite makes for itself, such as parts of its full-text index. */
 function tablesOf(from: Database.Database): string[] {
   const tables = from.pragma("table_list") as { schema: string; name: string; type: string }[];
   return tables
@@ -81,9 +81,9 @@ async function copyTable(
   columns: readonly Column[],
 ): Promise<number> {
   requireSameColumns(from, table, columns);
-  // Triggers note changes for the search, whose notes are copied like any other table.
+  // Triggers record changes for the search, and those records are copied like any other table.
   await to.query(`alter table ${table} disable trigger user`);
-  // A migration may have put rows in, which the copy has too.
+  // A migration may have inserted rows, which the copy has too.
   await to.query(`delete from ${table}`);
   const names = columns.map(({ name }) => quoted(name));
   const perBatch = Math.max(1, Math.floor(MAX_VALUES / columns.length));
@@ -125,7 +125,7 @@ async function insertRows(
   );
 }
 
-/** SQLite keeps fractions in columns of whole numbers, and NUL in texts; PostgreSQL takes neither. */
+/** SQLite stores fractions in integer columns, and NUL in text; PostgreSQL accepts neither. */
 function convert(value: unknown, isWhole: boolean): unknown {
   if (typeof value === "number" && isWhole) return Math.round(value);
   return typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;

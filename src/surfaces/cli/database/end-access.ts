@@ -1,7 +1,7 @@
 /**
- * Keeps a restore from reviving what was revoked after the copy was made. If the database that is
- * replaced can tell, what was revoked, removed or changed there stays so. If nobody can tell,
- * everything that could have been revoked is ended, except the owner's way in.
+ * Keeps a restore from reviving access that was revoked after the copy was made. If the replaced database
+ * shows what was revoked, removed or changed, that stays so. If it does not, everything that could have been
+ * revoked is ended, except the owner's access.
  */
 
 import type { GatewayRow, PreviousAccess } from "./previous-access.ts";
@@ -9,15 +9,15 @@ import { hasTable, type RestoreDb } from "./restore-db.ts";
 
 export interface EndedAccess {
   /**
-   * `compared`: with the database that was replaced. `ended`: nobody could tell, so all ways in but
-   * the owner's were closed. `kept`: as the copy has it, because the caller said so.
+   * `compared`: with the replaced database. `ended`: no comparison was possible, so all access but the
+   * owner's was ended. `kept`: as in the copy, because the caller said so.
    */
   access: "compared" | "ended" | "kept";
   keysRevoked: number;
   invitationsRevoked: number;
   /** Members who were removed, or lost their admin role, after the copy was made. */
   membersRemoved: number;
-  /** Members who can sign in only after they were invited again. */
+  /** Members who can sign in only after a new invitation. */
   membersToInvite: { id: string; name: string; role: string }[];
   rulesDropped: number;
 }
@@ -47,7 +47,7 @@ const NOTHING = {
 };
 
 export async function endAccess(db: RestoreDb, options: EndAccessOptions): Promise<EndedAccess> {
-  // A copy without people is a test's, or of a server that was never started.
+  // A copy without people belongs to a test, or to a server that was never started.
   const hasPeople = await hasTable(db, "passwords");
   if (hasPeople) await db.run("delete from sign_in_flows");
   const { previous, keepAccess } = options;
@@ -77,9 +77,9 @@ async function endAll(
     ownerKeyHash ?? "",
   );
   if (!hasPeople) return { access: "ended", ...NOTHING, keysRevoked };
-  // The owner's password and accounts stay: a server that others can reach does not start without.
+  // The owner's password and accounts stay: a server that others can reach does not start without them.
   const [, ...others] = await membersOf(db);
-  for (const { id } of others) await closeWaysIn(db, id);
+  for (const { id } of others) await removeSignIn(db, id);
   return {
     access: "ended",
     ...NOTHING,
@@ -95,7 +95,7 @@ async function endAll(
   };
 }
 
-/** Those who belong here; the owner, who is the first admin, comes first. */
+/** Lists members; the owner, who is the first admin, comes first. */
 async function membersOf(db: RestoreDb): Promise<Person[]> {
   const people = await db.all<Person>(
     "select * from users where removed_at is null order by created_at, id",
@@ -104,7 +104,7 @@ async function membersOf(db: RestoreDb): Promise<Person[]> {
   return owner ? [owner, ...people.filter((one) => one !== owner)] : people;
 }
 
-async function closeWaysIn(db: RestoreDb, userId: string): Promise<void> {
+async function removeSignIn(db: RestoreDb, userId: string): Promise<void> {
   await db.run("delete from passwords where user_id = ?", userId);
   await db.run("delete from linked_accounts where user_id = ?", userId);
 }
@@ -134,15 +134,15 @@ async function carryMembers(db: RestoreDb, previous: PreviousAccess, now: number
   const isGone = ({ id }: Person) => (previous.users.get(id)?.removed_at ?? null) !== null;
   const isDemoted = ({ id, role }: Person) =>
     role === "admin" && previous.users.get(id)?.role === "member";
-  // An organisation needs an admin. If all of the copy have gone since, the first one stays, with
-  // every way in closed but the key in the data folder.
+  // An organisation needs an admin. If all admins in the copy have gone since, the first one stays, with all
+  // access ended but the key in the data folder.
   const stays = members.some((one) => one.role === "admin" && !isGone(one) && !isDemoted(one))
     ? undefined
     : members[0];
   let changed = 0;
   for (const member of members) {
     if (!isGone(member) && !isDemoted(member)) continue;
-    if (isGone(member)) await closeWaysIn(db, member.id);
+    if (isGone(member)) await removeSignIn(db, member.id);
     if (member === stays) continue;
     changed++;
     if (isGone(member))
@@ -153,7 +153,7 @@ async function carryMembers(db: RestoreDb, previous: PreviousAccess, now: number
   return changed;
 }
 
-/** A password that was changed, or taken away, is not the old one again. */
+/** Carries over changed and removed passwords, so that the old ones do not return. */
 async function carryPasswords(db: RestoreDb, { passwords }: PreviousAccess): Promise<void> {
   const rows = await db.all<{ user_id: string; hash: string }>("select * from passwords");
   for (const { user_id, hash } of rows) {
@@ -169,7 +169,7 @@ async function carryPasswords(db: RestoreDb, { passwords }: PreviousAccess): Pro
   }
 }
 
-/** The copy has again what was purged: it is purged again. */
+/** Purges data again that the copy brings back. */
 async function carryPurges(db: RestoreDb, { purges }: PreviousAccess): Promise<void> {
   for (const { user_id, org_id, asked_by, asked_at } of purges) {
     await db.run("delete from member_purges where user_id = ?", user_id);
@@ -183,7 +183,7 @@ async function carryPurges(db: RestoreDb, { purges }: PreviousAccess): Promise<v
   }
 }
 
-/** What was allowed without asking, and is not any more, is asked again; what was forbidden stays so. */
+/** Drops rules that were withdrawn since, so that their calls ask again; denials stay. */
 async function carryRules(db: RestoreDb, previous: PreviousAccess): Promise<number> {
   if (!(await hasTable(db, "policy_rules"))) return 0;
   const rules = await db.all<{ id: string; effect: string }>("select id, effect from policy_rules");
@@ -201,12 +201,12 @@ async function carryRules(db: RestoreDb, previous: PreviousAccess): Promise<numb
   return gone.length;
 }
 
-/** What an organisation has that never said anything. */
-const AT_FIRST = { personal_runners: 1, environment_keys: 0 } as const;
+/** Defaults of an organisation without settings. */
+const GATEWAY_DEFAULTS = { personal_runners: 1, environment_keys: 0 } as const;
 
 /**
- * Machines that were shut out from the organisation's models stay so. When nobody can tell, the keys
- * of the server's environment, which other machines have by an admin's word alone, are asked for again.
+ * Machines that were excluded from the organisation's models stay so. Without a comparison, the consent to
+ * share the keys in the server's environment with other machines is withdrawn.
  */
 async function carryGateways(db: RestoreDb, previous: PreviousAccess | undefined): Promise<void> {
   if (!(await hasTable(db, "gateway_settings"))) return;
@@ -216,7 +216,7 @@ async function carryGateways(db: RestoreDb, previous: PreviousAccess | undefined
   }
   const known = await db.all<GatewayRow>("select * from gateway_settings");
   for (const is of previous.gateways) {
-    const was = known.find(({ org_id }) => org_id === is.org_id) ?? AT_FIRST;
+    const was = known.find(({ org_id }) => org_id === is.org_id) ?? GATEWAY_DEFAULTS;
     await db.run("delete from gateway_settings where org_id = ?", is.org_id);
     await db.run(
       "insert into gateway_settings (org_id, personal_runners, environment_keys, updated_at) values (?, ?, ?, ?)",

@@ -1,10 +1,10 @@
 /**
- * Makes a restored database safe to start from. Runners, browsers and deliveries of the time after
- * the copy was made still exist; none of them may act on the past:
- * - every live run gets a fence that no runner has, and is free to be claimed again;
- * - a run that was being stopped stays so with its lease lapsed, and the server ends it;
- * - what was given to runners, runs and browsers opens nothing any more;
- * - what was about to leave the house is held, because it may have left already.
+ * Makes a restored database safe to start from. Runners, browsers and deliveries from after the copy
+ * still exist; none of them may act on the restored state:
+ * - every live run gets a fence that no runner has, and can be claimed again;
+ * - a stopping run stays so with its lease expired, and the server ends it;
+ * - credentials of runners, runs and browsers are revoked;
+ * - outbox entries are held, because they may have been delivered already.
  */
 import { LIVE_RUN_STATES } from "#protocol/runs.ts";
 import type { RestoreDb } from "./restore-db.ts";

@@ -1,4 +1,4 @@
-/** A moment as part of a file's name. */
+/** Formats a time for a file's name. */
 export function fileStamp(now: number): string {
   return new Date(now)
     .toISOString()

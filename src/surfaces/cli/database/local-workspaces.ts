@@ -1,4 +1,4 @@
-/** Sessions whose files lie on runners, and which of those runners is this machine's own. */
+/** Finds sessions whose files are on runners, and the runner that is this machine's own. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ensureMachineIdentity, findFingerprint } from "#base/machine/machine-identity.ts";
@@ -7,9 +7,9 @@ import type { RestoreDb } from "./restore-db.ts";
 export interface RunnerFiles {
   runnerId: string;
   name: string;
-  /** How many sessions have their files there. */
+  /** Number of sessions whose files are there. */
   sessions: number;
-  /** The runner of this data folder, which has the files. */
+  /** True for the runner of this data folder, which has the files. */
   isHere: boolean;
 }
 
@@ -21,8 +21,8 @@ interface HeldRow {
 }
 
 /**
- * A copy that was made before machines had keys names no machine. The runner whose workspaces lie in
- * this data folder is this machine's: it is given this machine's key.
+ * A copy from before machines had keys names no machine. The runner whose workspaces are in this data folder
+ * is this machine's, so it gets this machine's key.
  */
 export async function bindLocalRunner(db: RestoreDb, runnerFolder: string): Promise<RunnerFiles[]> {
   const held = await db.all<HeldRow>(
@@ -47,7 +47,7 @@ async function isLocal(
   if (!runner || runner.name === null) return false;
   if (runner.machine !== null) return runner.machine === findFingerprint(runnerFolder);
   if (!rows.some(({ id }) => isOnDisk(runnerFolder, id))) return false;
-  // Run by root, one that is there may be another user's.
+  // Under root, an existing one may belong to another user.
   const fingerprint =
     findFingerprint(runnerFolder) ?? ensureMachineIdentity(runnerFolder).fingerprint;
   const taken = await db.all("select 1 from runners where machine = ?", fingerprint);
@@ -56,7 +56,7 @@ async function isLocal(
   return true;
 }
 
-/** Its workspace may be in use, or taken away for a week. */
+/** True for a workspace that is in use, or was removed within the last week. */
 function isOnDisk(runnerFolder: string, workspaceId: string): boolean {
   return ["workspaces", "removed"].some((part) =>
     existsSync(join(runnerFolder, part, workspaceId)),

@@ -1,4 +1,4 @@
-/** Everything that is done to a restored database before a server may start from it. */
+/** All steps on a restored database before a server may start from it. */
 import { randomUUID } from "node:crypto";
 import { type EncryptedColumn, forgetStatements } from "#base/secrets/secret-key.ts";
 import { type EndedAccess, endAccess } from "./end-access.ts";
@@ -7,7 +7,7 @@ import { bindLocalRunner, type RunnerFiles } from "./local-workspaces.ts";
 import { type PreviousAccess, readTrailEnd } from "./previous-access.ts";
 import type { RestoreDb } from "./restore-db.ts";
 
-/** Time to look at what came back, and to set how long it is kept, before retention removes it again. */
+/** Time to check the restored data, and to set its retention, before retention removes it again. */
 const RETENTION_HELD_MS = 24 * 60 * 60_000;
 
 export interface SafetyOptions {
@@ -17,14 +17,14 @@ export interface SafetyOptions {
   ownerKeyHash: string | undefined;
   /** Folder of the runner that starts with the server. */
   runnerFolder: string;
-  /** Columns to empty, because the key that opens them is lost. */
+  /** Columns to empty, because their key is lost. */
   forget: readonly EncryptedColumn[];
 }
 
 export interface RestoreNote {
   id: string;
   at: number;
-  /** Where the audit trail ends in the copy. */
+  /** End of the audit trail in the copy. */
   seq: number;
   hash: string;
 }
@@ -35,7 +35,7 @@ export interface MadeSafe extends FencedOff, EndedAccess {
   note: RestoreNote;
 }
 
-/** In one transaction of the caller's. */
+/** Runs in one transaction of the caller's. */
 export async function makeSafe(db: RestoreDb, options: SafetyOptions): Promise<MadeSafe> {
   const fenced = await fenceOff(db, options.now);
   const ended = await endAccess(db, options);

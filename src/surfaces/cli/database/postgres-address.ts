@@ -1,4 +1,4 @@
-/** How a PostgreSQL database is named to people and to its own tools: without its password. */
+/** Address of a PostgreSQL database for people and for its own tools, without its password. */
 export function withoutPassword(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.password = "";
@@ -8,7 +8,7 @@ export function withoutPassword(databaseUrl: string): string {
   return url.href;
 }
 
-/** For a shell. */
+/** Quotes text for a shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

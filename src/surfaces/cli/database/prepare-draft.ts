@@ -1,4 +1,4 @@
-/** Makes a file from which a server could start: a copy of the copy, up to date and made safe. */
+/** Makes a file from which a server could start: a copy of the backup, migrated and made safe. */
 import Database from "better-sqlite3";
 import type { Migration } from "#base/store/index.ts";
 import { copyDatabase } from "./copy-database.ts";
@@ -9,9 +9,9 @@ import { openReadOnly, readSchemaState } from "./sqlite-file.ts";
 
 export interface DraftRequest {
   from: string;
-  /** Where the draft goes; the caller removes it. */
+  /** Path of the draft; the caller removes it. */
   draft: string;
-  /** The database that is to be replaced, which knows what was revoked since. */
+  /** The database to replace, which knows what was revoked since. */
   previous: string;
   migrations: readonly Migration[];
   options: Omit<SafetyOptions, "previous">;
@@ -37,7 +37,7 @@ export async function makeDatabaseSafe(
     db.pragma("journal_mode = DELETE");
     db.pragma("synchronous = FULL");
     return await inSqliteTransaction(db, async () => {
-      bringUpToDate(db, migrations, options.now);
+      applyMigrations(db, migrations, options.now);
       const access =
         previous === path ? undefined : await readPreviousAccess(previous, sqliteDb(db));
       return makeSafe(sqliteDb(db), { ...options, previous: access });
@@ -47,7 +47,11 @@ export async function makeDatabaseSafe(
   }
 }
 
-function bringUpToDate(db: Database.Database, migrations: readonly Migration[], now: number): void {
+function applyMigrations(
+  db: Database.Database,
+  migrations: readonly Migration[],
+  now: number,
+): void {
   const schema = readSchemaState(db, migrations);
   if (schema.kind !== "older") return;
   for (const migration of migrations.filter(({ id }) => schema.ids.includes(id))) {

@@ -1,6 +1,6 @@
 /**
- * Who could get in, by the database that a restore replaces. It tells what was revoked after the copy
- * was made, if it goes on from the copy: then the place where the copy's audit trail ends is in it.
+ * Access according to the database that a restore replaces. It shows what was revoked after the copy was
+ * made, if it continues from the copy: then it contains the end of the copy's audit trail.
  */
 import { existsSync } from "node:fs";
 import type Database from "better-sqlite3";
@@ -12,7 +12,7 @@ interface Row {
 }
 
 export interface PreviousAccess {
-  /** Ids of credentials that are not revoked. */
+  /** Ids of valid credentials. */
   credentials: ReadonlySet<string>;
   users: ReadonlyMap<string, { removed_at: number | null; role: string }>;
   passwords: ReadonlyMap<string, { hash: string; updated_at: number }>;
@@ -21,12 +21,12 @@ export interface PreviousAccess {
   invitations: ReadonlySet<string>;
   purges: readonly Row[];
   allowRules: ReadonlySet<string>;
-  /** Rules of the org that ask or deny. */
+  /** Rules of the organisation that ask or deny. */
   strictRules: readonly Row[];
   gateways: readonly GatewayRow[];
 }
 
-/** Which machines reach the organisation's models. */
+/** Machines that reach the organisation's models. */
 export interface GatewayRow {
   org_id: string;
   personal_runners: number;
@@ -39,7 +39,9 @@ export interface TrailEnd {
   hash: string;
 }
 
-/** Undefined when there is no such database, it cannot be read, or it does not go on from the copy. */
+/**
+ * Returns undefined when no such database exists, it cannot be read, or it does not continue from the copy.
+ */
 export async function readPreviousAccess(
   path: string,
   copy: RestoreDb,
@@ -49,9 +51,9 @@ export async function readPreviousAccess(
   try {
     db = openReadOnly(path);
     const previous = sqliteDb(db);
-    return (await goesOnFrom(previous, copy)) ? await readAccess(previous) : undefined;
+    return (await continuesFrom(previous, copy)) ? await readAccess(previous) : undefined;
   } catch {
-    // Damaged, which may be why it is replaced.
+    // The database is damaged, which may be why it is replaced.
     return undefined;
   } finally {
     db?.close();
@@ -65,7 +67,7 @@ export async function readTrailEnd(db: RestoreDb): Promise<TrailEnd> {
   return { seq: Number(head?.seq ?? 0), hash: head?.hash ?? "" };
 }
 
-async function goesOnFrom(previous: RestoreDb, copy: RestoreDb): Promise<boolean> {
+async function continuesFrom(previous: RestoreDb, copy: RestoreDb): Promise<boolean> {
   const orgs = await previous.all<{ id: string }>("select id from orgs");
   const known = new Set(orgs.map(({ id }) => id));
   for (const { id } of await copy.all<{ id: string }>("select id from orgs"))

@@ -1,6 +1,6 @@
 /**
- * Puts a new database file in the place of the present one, which is kept beside it. The caller
- * holds the lock. At every moment the path leads to a whole database: the old one, then the new one.
+ * Replaces the present database file, which is kept beside the new one. The caller holds the lock. At every
+ * moment the path leads to a complete database: the old one, then the new one.
  */
 import { constants, existsSync, statSync } from "node:fs";
 import { copyFile, link, rename, rm } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { syncPath } from "./sync-file.ts";
 
-/** Returns where the present database is kept; undefined when there was none. */
+/** Returns the path of the kept database; undefined when there was none. */
 export async function replaceDatabase(
   path: string,
   replacement: string,
@@ -19,11 +19,11 @@ export async function replaceDatabase(
   if (kept) {
     emptyLog(path);
     await keep(path, kept);
-    // Only a damaged database still has a log here; what it holds belongs to the kept file.
+    // Only a damaged database still has a log here; the log belongs to the kept file.
     if (existsSync(`${path}-wal`)) await keep(`${path}-wal`, `${kept}-wal`);
     await syncPath(folder);
   }
-  // A log of the old file would be played into the new one.
+  // SQLite would apply a log of the old file to the new one.
   for (const stale of [`${path}-wal`, `${path}-shm`]) await rm(stale, { force: true });
   await syncPath(folder);
   await rename(replacement, path);
@@ -31,14 +31,14 @@ export async function replaceDatabase(
   return kept;
 }
 
-/** Moves what is only in the log into the file, so that the file alone is the database. */
+/** Moves the log into the file, so that the file alone is the database. */
 function emptyLog(path: string): void {
   try {
     const db = new Database(path, { fileMustExist: true });
     db.pragma("wal_checkpoint(TRUNCATE)");
     db.close();
   } catch {
-    // Damaged, which may be why it is replaced: it is kept as it is, with its log.
+    // The database is damaged, which may be why it is replaced: it is kept as it is, with its log.
   }
 }
 
@@ -58,7 +58,7 @@ async function keep(path: string, name: string): Promise<void> {
       if (statSync(path).ino === statSync(name).ino) return;
       throw error;
     }
-    // Not every file system knows links.
+    // Not every file system has links.
     await copyFile(path, name, constants.COPYFILE_EXCL);
     await syncPath(name);
   }

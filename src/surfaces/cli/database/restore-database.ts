@@ -1,4 +1,4 @@
-/** Goes back to a copy of the database: in its own file, in PostgreSQL, or where it was put by hand. */
+/** Restores a copy of the database: in its own file, in PostgreSQL, or where other tools put it. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { chown, rm, stat } from "node:fs/promises";
@@ -37,9 +37,9 @@ export interface RestoreRequest {
   config: Pick<Config, "home" | "databaseUrl" | "secretKey">;
   migrations: readonly Migration[];
   encrypted: readonly EncryptedColumn[];
-  /** Nothing was revoked since the copy was made: the caller knows. */
+  /** True if the caller knows that nothing was revoked since the copy was made. */
   keepAccess: boolean;
-  /** Go on without what was encrypted, because the key is lost. */
+  /** Continues without encrypted data, because the key is lost. */
   withoutSecrets: boolean;
   now: number;
 }
@@ -47,18 +47,18 @@ export interface RestoreRequest {
 export interface Restored extends Omit<MadeSafe, "note"> {
   /** The database, or PostgreSQL's address without its password. */
   path: string;
-  /** Where the database that was there before is kept. */
+  /** Path of the kept previous database. */
   kept: string | null;
   /** Rows by table, when they were copied to PostgreSQL. */
   rows: Record<string, number> | null;
 }
 
-/** The SQLite file of this data folder: what is replaced, or what PostgreSQL takes over from. */
+/** SQLite file of this data folder: the one to replace, or the one that PostgreSQL succeeds. */
 export function databaseFileOf({ home, databaseUrl }: RestoreRequest["config"]): string {
   return isPostgres(databaseUrl) ? join(home, "muster.db") : sqlitePathOf(databaseUrl);
 }
 
-/** Held until the new database is in place, so that no server can start in between. */
+/** Locks the database until the new one is in place, so that no server can start in between. */
 export async function lockForRestore(path: string): Promise<FileLock> {
   return acquireFileLock(lockPathOf(path)).catch((error: unknown) => {
     if (!(error instanceof Refusal) || error.code !== "file_locked") throw error;
@@ -113,7 +113,7 @@ export function checkRestorable(
   }
 }
 
-/** The columns to empty: none when the key opens them. Refuses when it does not, unless told to go on. */
+/** Returns the columns to empty: none when the key opens them. Otherwise refuses, unless told to continue. */
 export async function checkSecretKey(
   request: RestoreRequest,
   from: string | undefined,
@@ -140,7 +140,7 @@ async function readOnce<T>(path: string, read: (db: RestoreDb) => Promise<T>): P
   }
 }
 
-/** The caller has checked the file and holds the lock. */
+/** Restores a file. The caller has checked it and holds the lock. */
 export async function restoreSqlite(
   request: RestoreRequest,
   from: string,
@@ -153,7 +153,7 @@ export async function restoreSqlite(
   removeDrafts(path);
   try {
     const options = safetyOptions(request, forget);
-    // Before it takes its place: a database that old runners could write to is never in sight.
+    // Made safe before it takes its place: a database that old runners could write to is never visible.
     const safe = await prepareDraft({ from, draft, previous: path, migrations, options });
     await giveToOwnerOf(dirname(path), draft, lockPathOf(path));
     await syncPath(draft);
@@ -165,14 +165,14 @@ export async function restoreSqlite(
   }
 }
 
-/** Drafts of restores that were killed; nobody else makes any, because the caller holds the lock. */
+/** Removes drafts of killed restores; no other process makes any, because the caller holds the lock. */
 function removeDrafts(path: string): void {
   const prefix = `${basename(path)}.restoring-`;
   for (const name of existsSync(dirname(path)) ? readdirSync(dirname(path)) : [])
     if (name.startsWith(prefix)) rmSync(join(dirname(path), name));
 }
 
-/** The caller holds the lock of the SQLite database that PostgreSQL takes over from. */
+/** Restores onto PostgreSQL. The caller holds the lock of the SQLite database that it succeeds. */
 export async function restoreOntoPostgres(
   request: RestoreRequest,
   from: string,
@@ -204,7 +204,7 @@ export async function restoreOntoPostgres(
   }
 }
 
-/** Makes a database safe that was put back by other means. */
+/** Makes a database safe that other tools have restored. */
 export async function adoptDatabase(
   request: RestoreRequest,
   forget: readonly EncryptedColumn[],
@@ -244,10 +244,10 @@ function safetyOptions(
   return { now, keepAccess, ownerKeyHash, runnerFolder: join(home, "runner"), forget };
 }
 
-/** Tells the server that the trail may end earlier than it has seen it. */
+/** Notifies the server that the trail may end earlier than it has seen it. */
 function writeNote(home: string, { note, hasForgotten }: MadeSafe): void {
   ensureHome(home);
-  // It is signed with the key that is lost; the next start begins it anew.
+  // The lost key signed the file; the next start creates it anew.
   if (hasForgotten) rmSync(auditHeadFile(home), { force: true });
   writePrivateFile(restoreNoteFile(home), `${JSON.stringify(note)}\n`);
 }
@@ -257,18 +257,18 @@ async function leaveNote(home: string, safe: MadeSafe): Promise<void> {
   await giveHomeBack(home);
 }
 
-/** The note, and the identity that a machine without one was given. */
+/** Covers the note, and the identity that a machine without one was given. */
 async function giveHomeBack(home: string): Promise<void> {
   await giveToOwnerOf(home, restoreNoteFile(home), identityFile(join(home, "runner")));
   await syncPath(home);
 }
 
-/** Run by root, a folder that is there may be another user's, and stays so. */
+/** Under root, an existing folder may belong to another user, and stays so. */
 function ensureHome(home: string): void {
   if (process.getuid?.() !== 0 || !existsSync(home)) ensurePrivateFolder(home);
 }
 
-/** Run by root for another user, the files must stay that user's. */
+/** Under root for another user, the files must stay that user's. */
 async function giveToOwnerOf(folder: string, ...paths: string[]): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);

@@ -1,6 +1,6 @@
 /**
- * The database that is being restored, in one transaction. Both databases take the same statements,
- * with `?` for values.
+ * The database under restore, in one transaction. Both databases take the same statements, with `?` for
+ * values.
  */
 import type Database from "better-sqlite3";
 import type pg from "pg";
@@ -9,7 +9,7 @@ import type { Dialect } from "#base/store/index.ts";
 export interface RestoreDb {
   dialect: Dialect;
   all<R = Record<string, unknown>>(sql: string, ...values: unknown[]): Promise<R[]>;
-  /** Returns how many rows were changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: unknown[]): Promise<number>;
 }
 
@@ -44,7 +44,7 @@ export async function hasTable({ dialect, all }: RestoreDb, name: string): Promi
   return rows.length > 0;
 }
 
-/** Undoes everything when `work` throws. */
+/** Rolls back when `work` throws. */
 export async function inSqliteTransaction<T>(
   db: Database.Database,
   work: () => Promise<T>,

@@ -1,4 +1,6 @@
-/** Restores onto PostgreSQL: a SQLite copy into an empty database, or what pg_restore has put back. */
+/**
+ * Restores onto PostgreSQL: a SQLite copy into an empty database, or a database that pg_restore has restored.
+ */
 import type Database from "better-sqlite3";
 import type pg from "pg";
 import { redactText } from "#base/log.ts";
@@ -9,11 +11,11 @@ import { type MadeSafe, makeSafe, type SafetyOptions } from "./make-safe.ts";
 import { postgresDb } from "./restore-db.ts";
 import { compareSchema } from "./sqlite-file.ts";
 
-/** As the server's migrations: no server gets to work before the transaction is over. */
+/** Lock of the server's migrations: no server starts work before the transaction is over. */
 const MIGRATION_LOCK = 7_474_747;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** One transaction: when `work` throws, the database is as it was. */
+/** Runs one transaction, and rolls back when `work` throws. */
 export async function inPostgresTransaction<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,
@@ -24,7 +26,7 @@ export async function inPostgresTransaction<T>(
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     application_name: "muster restore",
   });
-  // A connection that is lost between two queries is noticed by the next one.
+  // The next query notices a connection that was lost between two queries.
   client.on("error", () => {});
   await client.connect().catch((error: unknown) => {
     throw new Refusal(
@@ -41,12 +43,12 @@ export async function inPostgresTransaction<T>(
     await client.query("commit");
     return result;
   } finally {
-    // Without a commit, ending the connection undoes the transaction.
+    // Without a commit, ending the connection rolls back.
     await client.end().catch(() => {});
   }
 }
 
-/** Asked before the person is, and again in the transaction. */
+/** Checked before the person is asked, and again in the transaction. */
 export async function requireEmpty(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     "select table_name as name from information_schema.tables where table_schema = current_schema() limit 1",
@@ -59,7 +61,7 @@ export async function requireEmpty(client: pg.ClientBase): Promise<void> {
   );
 }
 
-/** `draft` is up to date and safe already. Returns how many rows each table has. */
+/** `draft` is already migrated and safe. Returns the number of rows per table. */
 export async function restoreToPostgres(
   url: string,
   draft: Database.Database,
@@ -72,7 +74,7 @@ export async function restoreToPostgres(
   });
 }
 
-/** Makes a database safe that was put back by PostgreSQL's own tools. */
+/** Makes a database safe that PostgreSQL's own tools have restored. */
 export async function adoptPostgres(
   url: string,
   migrations: readonly Migration[],
@@ -81,7 +83,7 @@ export async function adoptPostgres(
 ): Promise<MadeSafe> {
   return inPostgresTransaction(url, async (client) => {
     await requireNoServer(client);
-    await bringUpToDate(client, migrations, options.now);
+    await applyMigrations(client, migrations, options.now);
     const safe = await makeSafe(postgresDb(client), options);
     before(safe);
     return safe;
@@ -100,7 +102,7 @@ async function requireNoServer(client: pg.ClientBase): Promise<void> {
   );
 }
 
-async function bringUpToDate(
+async function applyMigrations(
   client: pg.ClientBase,
   migrations: readonly Migration[],
   now: number,

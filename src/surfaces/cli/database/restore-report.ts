@@ -1,4 +1,4 @@
-/** What a restore did, in sentences. */
+/** Report of a restore, in sentences. */
 import type { Restored } from "./restore-database.ts";
 
 export function reportRestored(restored: Restored): string[] {
@@ -53,7 +53,7 @@ function accessLines(restored: Restored): string[] {
   }
 }
 
-/** Files are not in the copy: they stay with the machine that has them. */
+/** Files are not in the copy: they stay on their machine. */
 function fileLines({ files }: Restored): string[] {
   return files.map(({ runnerId, name, sessions, isHere }) =>
     isHere

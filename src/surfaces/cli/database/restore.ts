@@ -65,7 +65,7 @@ async function restore(
     if (isPostgres(config.databaseUrl)) refuseDump(config.databaseUrl, from);
     database.checkRestorable(from, path, host.kernelMigrations);
   }
-  // Onto PostgreSQL the server that is to be stopped is the one of the SQLite file, if there is one.
+  // Onto PostgreSQL, the server to stop is that of the SQLite file, if there is one.
   const mustLock = !isPostgres(config.databaseUrl) || existsSync(path);
   const lock = mustLock ? await database.lockForRestore(path) : undefined;
   try {
@@ -126,7 +126,7 @@ function wrongUsage(): Refusal {
   );
 }
 
-/** PostgreSQL's own dumps are for its own tool; only SQLite copies can be taken over. */
+/** PostgreSQL's own tool restores its dumps; this command takes SQLite copies only. */
 function refuseDump(databaseUrl: string, file: string): void {
   if (existsSync(file) && isSqlite(file)) return;
   const command = `pg_restore --clean --if-exists --single-transaction --dbname=${quoted(withoutPassword(databaseUrl))} ${quoted(file)}`;

@@ -1,4 +1,4 @@
-/** The database file as somebody other than the server sees it: read-only, and without taking its lock. */
+/** The database file for readers other than the server: read-only, and without its lock. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import Database from "better-sqlite3";
@@ -24,7 +24,7 @@ export function lockPathOf(databasePath: string): string {
   return `${databasePath}.lock`;
 }
 
-/** Opens for reading, or refuses with what is wrong with the file. */
+/** Opens for reading, or refuses with the problem of the file. */
 export function openReadOnly(path: string): Database.Database {
   if (!existsSync(path)) {
     throw new Refusal(
@@ -59,7 +59,7 @@ function cannotRead(path: string, cause: unknown): Refusal {
   });
 }
 
-/** What is broken in the file; nothing when it is whole. */
+/** Lists damage in the file; empty when it is intact. */
 export function findDamage(db: Database.Database): string[] {
   try {
     const lines = db.pragma("quick_check(20)") as { quick_check: string }[];
@@ -100,11 +100,13 @@ export function compareSchema(
 }
 
 export interface LockHolder {
-  /** Where the system tells it. */
+  /** Known where the system reports it. */
   pid: number | undefined;
 }
 
-/** Whether a server uses the database. Looking does not take the lock, so a server may start meanwhile. */
+/**
+ * Finds a server that uses the database. The check does not take the lock, so a server may start meanwhile.
+ */
 export function findLockHolder(databasePath: string): LockHolder | undefined {
   const path = lockPathOf(databasePath);
   if (!existsSync(path)) return undefined;
@@ -126,7 +128,7 @@ function isLocked(path: string): boolean {
   }
 }
 
-/** Linux lists who holds locks: `1: POSIX ADVISORY WRITE <pid> <major>:<minor>:<inode> …`. */
+/** Linux lists holders of locks: `1: POSIX ADVISORY WRITE <pid> <major>:<minor>:<inode> …`. */
 function lockingProcess(path: string): number | undefined {
   try {
     const inode = String(statSync(path).ino);

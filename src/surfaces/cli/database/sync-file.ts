@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** Returns when what was written to the file, or renamed in the folder, would survive a power loss. */
+/** Returns when data written to the file, or a rename in the folder, would survive a power loss. */
 export async function syncPath(path: string): Promise<void> {
   const file = await open(path, "r");
   try {

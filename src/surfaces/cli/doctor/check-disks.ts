@@ -1,4 +1,4 @@
-/** The disks of the runners that a server on this machine knows, and the files of its database. */
+/** Disks of the runners that a server on this machine knows, and files of its database. */
 import { readDiskUse } from "#base/store/sqlite/disk-use.ts";
 import type { Runner } from "#protocol/runs.ts";
 import { formatBytes } from "../kit/text/terminal.ts";

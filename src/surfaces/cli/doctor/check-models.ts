@@ -13,7 +13,7 @@ const PROVIDER_VARIABLES = [
   "MUSTER_PROVIDERS",
 ];
 
-/** Names only: what the variables hold is nobody's business. */
+/** Shows names only: the values of these variables are secret. */
 export function checkModels(env: Environment, { model }: Config): Finding {
   const set = PROVIDER_VARIABLES.filter((name) => env[name]);
   const wanted = model === undefined ? "" : `MUSTER_MODEL is ${model}; `;

@@ -1,4 +1,4 @@
-/** Checks that the server's port is free, or that a Muster answers there. */
+/** Checks that the server's port is free, or that a Muster responds there. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Config } from "#base/config.ts";
@@ -40,7 +40,7 @@ function taken(port: number): Finding {
   );
 }
 
-/** Anything may answer on a health path; only a Muster refuses strangers in its own words. */
+/** Anything may respond on a health path; only a Muster refuses strangers in its own words. */
 async function isMuster(url: string, health: Response): Promise<boolean> {
   if (!health.ok) return false;
   const me = await ask(`${url}${ME_PATH}`);
@@ -73,7 +73,7 @@ async function checkKey(config: Config, url: string): Promise<Finding[]> {
   ];
 }
 
-/** People behind a proxy that is not named share one address, and one lockout. */
+/** Checks for an untrusted proxy: people behind it share one address, and one lockout. */
 async function checkProxy(url: string, key: string): Promise<Finding[]> {
   const metrics = await ask(`${url}/metrics`, { authorization: `Bearer ${key}` });
   if (!metrics?.ok) return [];

@@ -1,4 +1,4 @@
-/** What is needed around us: the right Node, a sandbox that works, git. */
+/** Checks the requirements around us: the right Node, a working sandbox, git. */
 import { execFile } from "node:child_process";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
@@ -25,12 +25,16 @@ export async function checkGit(searchPath: string | undefined): Promise<Finding>
   );
 }
 
-type Tried =
+type ProgramCheck =
   | { kind: "works"; output: string }
   | { kind: "missing" }
   | { kind: "broken"; why: string };
 
-function tryProgram(file: string, words: string[], searchPath: string | undefined): Promise<Tried> {
+function tryProgram(
+  file: string,
+  words: string[],
+  searchPath: string | undefined,
+): Promise<ProgramCheck> {
   return new Promise((resolve) => {
     const env = { PATH: searchPath };
     execFile(file, words, { timeout: ANSWER_WITHIN_MS, env }, (error, stdout, stderr) => {

@@ -1,4 +1,4 @@
-/** The sandbox: of this machine, and of the runners that a server on this machine knows. */
+/** Checks the sandbox of this machine, and of the runners that a server on this machine knows. */
 
 import type { Config } from "#base/config.ts";
 import { tryBubblewrap } from "#base/machine/try-bubblewrap.ts";
@@ -6,12 +6,12 @@ import { isIsolated, isUnsandboxed, SANDBOX_FIXES } from "#protocol/reports/sand
 import type { Runner } from "#protocol/runs.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
-/** The name of its findings. */
+/** Name of its findings. */
 export const SANDBOX = "sandbox";
 const OTHER_WAYS =
   "Then reload the page, or let agents work without a sandbox: muster runners allow-unsandboxed ID";
 
-/** `runners`: those of the server that runs here; none when it does not answer. */
+/** `runners`: those of the local server; none when it does not respond. */
 export async function checkSandbox(
   { sandbox, path }: Pick<Config, "sandbox" | "path">,
   runners: readonly Runner[],

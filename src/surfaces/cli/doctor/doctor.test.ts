@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder.home, { recursive: true, force: true }));
 
-/** A machine whose bubblewrap answers like this, whatever this one has. */
+/** A machine with this script as bubblewrap, whatever the real one has. */
 function machine(script: string): Record<string, string> {
   const bin = join(folder.home, "bin");
   rmSync(bin, { recursive: true, force: true });

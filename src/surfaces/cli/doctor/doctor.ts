@@ -39,7 +39,7 @@ async function examine(invocation: Invocation): Promise<Ending> {
   return failed === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** What can be looked at only when the settings are good. */
+/** Checks that need valid settings. */
 function configured(
   invocation: Invocation,
 ): (Finding | Finding[] | Promise<Finding | Finding[]>)[] {
@@ -70,7 +70,7 @@ function configured(
   ];
 }
 
-/** Those of the server, if it runs and a key is at hand. */
+/** Runners of the server, if it runs and a key is available. */
 async function knownRunners(invocation: Invocation): Promise<Runner[]> {
   try {
     const api = invocation.api();
@@ -107,7 +107,7 @@ function findingLines({ name, level, text, mend }: Finding, style: Style): strin
   ];
 }
 
-/** `isOpen`: agents work without a sandbox, which is somebody's wish and still the first thing to know. */
+/** `isOpen`: agents work without a sandbox, which a person has allowed and which still comes first. */
 function summaryOf(failed: number, warned: number, isOpen: boolean): string {
   const open = isOpen ? "Agents run commands without a sandbox. " : "";
   if (failed > 0) return `${open}${failed} to mend${warned > 0 ? `, ${warned} to look at` : ""}.`;

@@ -1,4 +1,4 @@
-/** One thing that was looked at: how it is, and how to mend it. */
+/** One check: its result, and how to fix a problem. */
 export interface Finding {
   name: string;
   level: "ok" | "warn" | "fail";

@@ -1,4 +1,4 @@
-/** Asks a person before something that is hard to undo. Only for terminals; Enter alone is a no. */
+/** Asks a person to confirm an action that is hard to undo. Only for terminals; Enter alone is a no. */
 import type { CliHost } from "./host.ts";
 
 export async function confirm(host: CliHost, question: string): Promise<boolean> {

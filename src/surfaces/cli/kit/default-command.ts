@@ -1,9 +1,9 @@
-/** What a group does when none of its commands is named, without taking a misspelt one for an argument. */
+/** Default command of a group, which does not take a misspelt command for an argument. */
 import type { Command } from "commander";
 
 export const BY_DEFAULT = { isDefault: true } as const;
 
-/** For a command that takes no arguments. */
+/** Only for a command without arguments. */
 export function asDefault(command: Command): Command {
   return command.allowExcessArguments().hook("preAction", () => {
     const [unknown] = command.args;

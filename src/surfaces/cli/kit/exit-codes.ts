@@ -1,4 +1,4 @@
-/** How a command ends, for scripts. The numbers are fixed; the help shows this table. */
+/** Exit codes of commands, for scripts. The numbers are fixed; the help shows this table. */
 import { Refusal, type RefusalKind } from "#base/refusal.ts";
 import { ServerRefusal } from "../client/server-refusal.ts";
 
@@ -34,7 +34,7 @@ export function describeExitCodes(): string {
   return `Exit codes:\n${lines.join("\n")}`;
 }
 
-const OF_REFUSAL: Record<RefusalKind, number> = {
+const CODE_BY_REFUSAL: Record<RefusalKind, number> = {
   invalid: EXIT.usage,
   unauthenticated: EXIT.unauthorised,
   forbidden: EXIT.unauthorised,
@@ -46,7 +46,7 @@ const OF_REFUSAL: Record<RefusalKind, number> = {
   limit: EXIT.refused,
 };
 
-const OF_STATUS: Record<number, number> = {
+const CODE_BY_STATUS: Record<number, number> = {
   401: EXIT.unauthorised,
   403: EXIT.unauthorised,
   404: EXIT.notFound,
@@ -58,8 +58,8 @@ const OF_STATUS: Record<number, number> = {
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof ServerRefusal) {
-    return OF_STATUS[error.status] ?? (error.status < 500 ? EXIT.refused : EXIT.failed);
+    return CODE_BY_STATUS[error.status] ?? (error.status < 500 ? EXIT.refused : EXIT.failed);
   }
-  if (error instanceof Refusal) return OF_REFUSAL[error.kind];
+  if (error instanceof Refusal) return CODE_BY_REFUSAL[error.kind];
   return EXIT.failed;
 }

@@ -12,7 +12,7 @@ const WHOLE_ID = /^ses_[0-9a-z]{26}$/;
 const SHORT_CHARS = 6;
 const NAMED = 5;
 
-/** The time is in front, so what tells two apart is at the end. */
+/** Ids begin with the time, so two differ at the end. */
 export function shortId(id: string): string {
   return id.slice(-SHORT_CHARS);
 }
@@ -22,19 +22,19 @@ export async function findSessionId(api: Api, given: string): Promise<string> {
     return given;
   const query = { lifecycle: "active,hibernated" };
   const sessions = await api.listAll(api.sessions.list, { query });
-  // One that is archived, or somebody else's that was opened, is not in the list.
+  // The list leaves out archived sessions, and other people's that were opened.
   const isUnlisted = given.startsWith("ses_") && !sessions.some(({ id }) => id.startsWith(given));
   return isUnlisted ? given : pickSession(sessions, given).id;
 }
 
-/** Reads the caller's orchestrator; makes it, or brings it back, if there is none that could answer. */
+/** Reads the caller's orchestrator; creates or restarts it if none could respond. */
 export async function ensureOrchestrator(api: Api): Promise<Session> {
   const { session, needsRestart } = await api.orchestrators.get();
   if (session !== null && !needsRestart) return session;
   return (await api.again.orchestrators.create()).session;
 }
 
-/** The surest kind of match counts, and within it there must be no doubt. */
+/** Picks the most exact kind of match, which must be unique. */
 export function pickSession<S extends Pick<Session, "id" | "title">>(
   sessions: readonly S[],
   given: string,
@@ -51,7 +51,7 @@ export function pickSession<S extends Pick<Session, "id" | "title">>(
     const found = sessions.filter(isMeant);
     if (found.length === 1) return found[0] as S;
     if (found.length > 1)
-      throw new Refusal("conflict", "session_ambiguous", whichWords(given, found));
+      throw new Refusal("conflict", "session_ambiguous", describeMatches(given, found));
   }
   throw new Refusal(
     "not_found",
@@ -60,7 +60,7 @@ export function pickSession<S extends Pick<Session, "id" | "title">>(
   );
 }
 
-function whichWords(given: string, found: readonly Pick<Session, "id" | "title">[]): string {
+function describeMatches(given: string, found: readonly Pick<Session, "id" | "title">[]): string {
   const named = found
     .slice(0, NAMED)
     .map(({ id, title }) => `${shorten(safeLine(title ?? "untitled"), 60)} (${id})`);

@@ -1,8 +1,8 @@
-/** Reads one line from standard input; a terminal does not show it. */
+/** Reads one line from standard input, hidden on a terminal. */
 import type { CliHost, Input } from "./host.ts";
 
 const INTERRUPT = "\u0003";
-/** Enter, the end of input, or Ctrl-C. */
+/** Enter, end of input, or Ctrl-C. */
 const ENDS_LINE = new Set(["\n", "\r", "\u0004", INTERRUPT]);
 const ERASE = new Set(["\u007f", "\b"]);
 const MAX_CHARS = 10_000;
@@ -17,7 +17,7 @@ export async function askHidden(host: CliHost, question: string): Promise<string
 
 type Terminal = Input & { setRawMode?(isRaw: boolean): unknown };
 
-/** A terminal in raw mode shows nothing of what is typed. */
+/** A terminal in raw mode does not echo. */
 async function hidden<T>(input: Terminal, work: () => Promise<T>): Promise<T> {
   input.setRawMode?.(true);
   try {

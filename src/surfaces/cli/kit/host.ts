@@ -1,6 +1,6 @@
 /**
- * What the command line needs from the process it lives in. `main/` provides it, so that commands
- * start no server themselves and tests can watch everything they do.
+ * Dependencies of the command line on its process. `main/` provides them, so that commands start no server
+ * themselves and tests can observe everything they do.
  */
 import type { Environment } from "#base/config.ts";
 import type { EncryptedColumn } from "#base/secrets/secret-key.ts";
@@ -18,12 +18,12 @@ export interface Output {
 
 export type Input = AsyncIterable<string | Uint8Array> & {
   readonly isTTY?: boolean;
-  /** Of a terminal: keys come one by one, as they are pressed. */
+  /** Raw mode of a terminal: keys come one by one. */
   setRawMode?(isRaw: boolean): unknown;
 };
 
 export interface StartOptions {
-  /** The environment with what was said on the command line put over it. */
+  /** The environment, overridden by options of the command line. */
   env: Environment;
 }
 
@@ -43,15 +43,15 @@ export interface CliHost {
   readonly stderr: Output;
   readonly stdin: Input;
   exit(code: number): void;
-  /** Calls back at every Ctrl-C until the returned function is called; meanwhile Ctrl-C does not end the process. */
+  /** Calls back at every Ctrl-C, instead of ending the process, until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
-  /** These may resolve when started or when ended: the command line does not end the process after them. */
+  /** These may resolve at the start or at the end: the command line does not end the process after them. */
   startUp(options: StartOptions): Promise<void>;
   startServer(options: StartOptions): Promise<void>;
   startRunner(options: StartRunnerOptions): Promise<void>;
   /** Every migration that this program applies, in order. */
   readonly kernelMigrations: readonly Migration[];
-  /** Everything that is stored encrypted with the server's key. */
+  /** Columns that are encrypted with the server's key. */
   readonly encryptedColumns: readonly EncryptedColumn[];
 }
 
@@ -66,11 +66,11 @@ export type ProcessHostParts = Pick<
   | "encryptedColumns"
 >;
 
-/** A host over this very process. */
+/** Creates a host for this process. */
 export function createProcessHost(parts: ProcessHostParts): CliHost {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      // The reader is satisfied, as in `muster sessions ls | head -1`.
+      // The reader has enough, as in `muster sessions ls | head -1`.
       if (error.code === "EPIPE") process.exit(0);
       throw error;
     });

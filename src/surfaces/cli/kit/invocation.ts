@@ -17,9 +17,9 @@ export interface Invocation {
   config(): Config;
   /** Throws when there is no key. */
   api(): Api;
-  /** The result: as JSON for programs, else as lines for people. */
+  /** Prints the result: as JSON for programs, otherwise as lines for people. */
   print(value: unknown, lines: readonly string[]): void;
-  /** For people only; never part of the result. */
+  /** Prints text for people, which is never part of the result. */
   note(text: string): void;
 }
 
@@ -31,7 +31,7 @@ interface GlobalOptions {
 /** A command's exit code; undefined leaves the process running. */
 export type Ending = number | undefined;
 
-/** Runs a command to its end: nothing it throws gets past here. */
+/** Runs a command to its end and reports everything it throws. */
 export async function perform(
   host: CliHost,
   command: Command,
@@ -42,7 +42,7 @@ export async function perform(
   try {
     code = await work(invocationOf(host, json, server));
   } catch (thrown) {
-    // An empty id, such as of a shell variable that is not set, names nothing.
+    // An empty id, as from an unset shell variable, names nothing.
     const error = thrown instanceof MissingParameter ? notFound("thing") : thrown;
     reportError(host, error, json);
     code = exitCodeOf(error);

@@ -1,8 +1,8 @@
-/** A text that was piped in, without the line end that programs put behind it. */
+/** Reads piped text, without the line break that programs append. */
 import { Refusal } from "#base/refusal.ts";
 import type { CliHost } from "./host.ts";
 
-/** `missing`: what to say when there is none. What is far too long is cut; the server refuses it. */
+/** `missing`: error message without input. Text far beyond the limit is cut; the server refuses it. */
 export async function readInput(host: CliHost, maxChars: number, missing: string): Promise<string> {
   let text = "";
   for await (const chunk of host.stdin) {

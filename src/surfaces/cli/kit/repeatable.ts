@@ -1,4 +1,4 @@
-/** For an option that may be said several times, with one value each: it never swallows what follows. */
+/** Parser of an option that may be repeated, with one value each: it never takes the arguments behind it. */
 export function repeatable(value: string, before: string[] | undefined): string[] {
   return [...(before ?? []), value];
 }

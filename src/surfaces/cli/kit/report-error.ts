@@ -1,4 +1,4 @@
-/** Errors as people and programs read them: what went wrong and what to do, never where in our code. */
+/** Errors for people and programs: the problem and the remedy, never a position in our code. */
 import { redactText } from "#base/log.ts";
 import { Refusal, type RefusalDetail } from "#base/refusal.ts";
 import { ServerRefusal } from "../client/server-refusal.ts";
@@ -6,7 +6,7 @@ import type { CliHost } from "./host.ts";
 import { jsonText, safeText, styleFor } from "./text/terminal.ts";
 import { refusalLines } from "./text/validation-words.ts";
 
-/** Which command does what a refusal of the server advises. */
+/** Commands that carry out the advice in a server's refusal. */
 const HINTS: Readonly<Record<string, string>> = {
   task_blocked: "What it waits for: muster tasks edit TASK --after OTHER, or --after none",
   dependency_cycle: "What a task waits for: muster tasks edit TASK --after OTHER, or --after none",
@@ -24,10 +24,10 @@ export function reportError(host: CliHost, error: unknown, json: boolean): void 
   } else {
     const style = styleFor(host.stderr, host.env);
     const [first = "", ...lines] = refusalLines(message, details);
-    const said = `${first}${code === "failed" ? "" : ` [${code}]`}`;
+    const firstLine = `${first}${code === "failed" ? "" : ` [${code}]`}`;
     const hint = HINTS[code];
     if (hint !== undefined) lines.push(`  ${hint}`);
-    host.stderr.write(`${style.red("error:")} ${safeText([said, ...lines].join("\n"))}\n`);
+    host.stderr.write(`${style.red("error:")} ${safeText([firstLine, ...lines].join("\n"))}\n`);
   }
   if (host.env.MUSTER_LOG_LEVEL === "debug") host.stderr.write(`${redactText(traceOf(error))}\n`);
 }

@@ -1,4 +1,4 @@
-/** Who did something, by name: keys such as `user:usr_…` and `session:ses_…` are for programs. */
+/** Names of actors: keys such as `user:usr_…` and `session:ses_…` are for programs. */
 import type { Member } from "#features/orgs/contract.ts";
 import type { Api } from "../client/api.ts";
 import { ServerRefusal } from "../client/server-refusal.ts";
@@ -22,7 +22,7 @@ export async function resolveOrgId(api: Api): Promise<string> {
   return (await api.me.get()).org.id;
 }
 
-/** Whoever cannot be seen, or is gone, stays as they were written. */
+/** Keeps the key of an actor who is hidden or gone. */
 export async function namesOf(api: Api, keys: readonly string[]): Promise<Map<string, string>> {
   const wanted = new Set(keys);
   const names = new Map([["system", "Muster"]]);

@@ -1,4 +1,4 @@
-/** Names in the API document: ids of operations, and what each tag is about; pure. */
+/** Names in the API document: ids of operations, and descriptions of tags; pure. */
 
 interface Named {
   method: string;
@@ -7,8 +7,8 @@ interface Named {
 }
 
 /**
- * `GET /api/sessions/{id}/prompts` is `getSessionsByIdPrompts`. Made from method and path alone, so
- * it is unique and stays the same as long as they do.
+ * `GET /api/sessions/{id}/prompts` is `getSessionsByIdPrompts`. The id depends on method and path alone, so
+ * it is unique and as stable as they are.
  */
 export function operationId({ method, path }: Pick<Named, "method" | "path">): string {
   const parts = path

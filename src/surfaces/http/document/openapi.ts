@@ -1,6 +1,6 @@
 /**
- * The API as an OpenAPI 3.1 document, made from the very schemas that check the requests. It is
- * made when somebody asks for it, so a server that nobody asks does not carry it.
+ * The API as an OpenAPI 3.1 document, built from the schemas that check the requests. It is built on request,
+ * so it costs no memory before that.
  */
 import * as z from "zod";
 import type { ApiRoute } from "#protocol/api-route.ts";
@@ -22,7 +22,7 @@ const errorSchema = z
 const ABOUT =
   "Orchestrates AI agents on your own machines. One thing comes as `{<name>: …}`, a list as `{items, next}`: send `next` back as `cursor` for the page after. Bodies with unknown fields are refused. Whatever is refused has a stable code.";
 
-/** `isPublic`: tells which paths need no credential. */
+/** `isPublic`: true for paths that need no credential. */
 export function openApiDocument(
   specs: readonly ApiRoute[],
   version: string,
@@ -86,7 +86,7 @@ const REFUSALS: readonly [RefusalStatus, name: string, words: string][] = [
 ];
 const WITH_RETRY: ReadonlySet<RefusalStatus> = new Set([429, 503]);
 
-/** Codes are an open list: a program must bear one that it does not know. */
+/** Codes are an open list: a program must accept an unknown one. */
 function refusal(status: RefusalStatus, description: string): Json {
   const retry = {
     "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } },
@@ -137,7 +137,7 @@ function operation(spec: ApiRoute, components: Json, isPublic: boolean): Json {
   };
 }
 
-/** An empty body is as good as none where nothing in it must be said. */
+/** True unless an empty body is valid. */
 function needsBody(body: z.ZodType): boolean {
   return !body.safeParse({}).success;
 }
@@ -186,7 +186,7 @@ function queryParameters(query: z.ZodType | undefined, components: Json): Json[]
   }));
 }
 
-/** Schemas that have a name are written once, among the components. */
+/** Writes named schemas once, among the components. */
 function jsonSchema(schema: z.ZodType, io: "input" | "output", components: Json): Json {
   const {
     $schema: _dialect,

@@ -1,6 +1,6 @@
 /**
- * Passing an answer of success on, piece by piece, at the pace of its reader. The client hears the
- * end of a metered answer after it was counted.
+ * Passes a successful response on, piece by piece, at the pace of its reader. The client gets the end of a
+ * metered response after it was counted.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Transform } from "node:stream";
@@ -18,7 +18,7 @@ export interface AnswerFrom {
   provider: ReachedProvider;
   name: string;
   log: Log;
-  /** For what is metered. */
+  /** Set for metered responses. */
   passage?: Passage;
 }
 
@@ -51,10 +51,11 @@ export async function passAnswer(
     },
   });
   try {
-    // Waits for a slow reader, and ends both sides when either breaks off; the reader sees that.
+    // Waits for a slow reader, and ends both sides when either disconnects, so the reader sees a broken
+    // response.
     const redact = redactStream(secretsOf(provider));
     const { signal } = exchange;
-    // The pipeline listens several times, beside the server's own watchers: together more than ten.
+    // The pipeline adds several listeners to the server's own: together more than ten.
     outgoing.setMaxListeners(outgoing.getMaxListeners() + PIPELINE_LISTENERS);
     await pipeline(answer, watch, redact, outgoing as ServerResponse, { signal });
   } catch (error) {

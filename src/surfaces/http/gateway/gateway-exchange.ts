@@ -1,17 +1,17 @@
 /**
- * One request of a client and its answer by a provider, with the limits that end it: the provider
- * sends no headers, nothing moves, it lasts too long, the client has gone, or the turn has ended.
+ * One request of a client and a provider's response to it, with the limits that end it: no headers from the
+ * provider, no progress, too long a duration, a client that has gone, or a turn that has ended.
  */
 import type { Context } from "hono";
 import type { AppEnv } from "../app.ts";
 
 export interface ExchangeLimits {
-  /** How long a provider may take to begin its answer. */
+  /** Time for a provider to begin its response. */
   headersMs: number;
-  /** How long an answer may stand still, by the provider's doing or the client's. */
+  /** Time without progress, by the provider or the client. */
   idleMs: number;
   totalMs: number;
-  /** How often it is looked whether the turn still holds its run. */
+  /** Interval of checks that the turn still holds its run. */
   checkEveryMs: number;
 }
 
@@ -24,7 +24,7 @@ export const DEFAULT_EXCHANGE_LIMITS: ExchangeLimits = {
 
 export class Exchange {
   readonly c: Context<AppEnv>;
-  /** The client has gone: nobody is there to be answered. */
+  /** True when the client has gone: nobody is left to respond to. */
   isClientGone = false;
   readonly #limits: ExchangeLimits;
   readonly #abort = new AbortController();
@@ -43,10 +43,10 @@ export class Exchange {
     outgoing.once("close", gone);
     if (outgoing.destroyed) gone();
     this.#total = setTimeout(() => this.#abort.abort(), limits.totalMs);
-    if (stillHeld) this.#check = setInterval(() => this.#lookAtRun(stillHeld), limits.checkEveryMs);
+    if (stillHeld) this.#check = setInterval(() => this.#checkRun(stillHeld), limits.checkEveryMs);
   }
 
-  /** Ends the request to the provider, also while its answer is being read. */
+  /** Aborts the request to the provider, also while its response is being read. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -55,7 +55,7 @@ export class Exchange {
     this.#idle = setTimeout(() => this.#abort.abort(), this.#limits.headersMs);
   }
 
-  /** Something has moved: the time in which nothing may stand still begins anew. */
+  /** Restarts the idle timer after progress. */
   moved(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.#abort.abort(), this.#limits.idleMs);
@@ -67,8 +67,8 @@ export class Exchange {
     clearInterval(this.#check);
   }
 
-  /** A check that fails says nothing: the next one may. */
-  #lookAtRun(stillHeld: () => Promise<boolean>): void {
+  /** A failed check proves nothing: the next one may succeed. */
+  #checkRun(stillHeld: () => Promise<boolean>): void {
     stillHeld().then(
       (isHeld) => {
         if (!isHeld) this.#abort.abort();

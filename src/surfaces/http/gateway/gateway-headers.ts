@@ -1,13 +1,13 @@
-/** Headers that pass the model gateway, in both directions; all others stay behind. */
+/** Headers that pass the model gateway, in both directions; all others are dropped. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { withoutSecrets } from "#base/secrets/known-secrets.ts";
 import { FROM_PROVIDER_HEADER } from "#protocol/models.ts";
 import type { ReachedProvider } from "./model-gateway.ts";
 
-/** Nothing that chooses an account, a project or a key of the provider. */
+/** Allowed headers. None chooses an account, a project or a key of the provider. */
 const TO_PROVIDER =
   /^(?:accept|user-agent|anthropic-(?:version|beta)|openai-beta|x-stainless-[\w-]+|http-referer|x-title)$/;
-/** What Anthropic insists on, for those who ask only for its models. */
+/** Version that Anthropic requires, for requests that only list its models. */
 const ANTHROPIC_VERSION = "2023-06-01";
 
 export function requestHeaders(
@@ -16,10 +16,10 @@ export function requestHeaders(
   body: Buffer | undefined,
 ): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = { ...only(given, TO_PROVIDER) };
-  // Packed answers would come in lumps, and could not be metered.
+  // Compressed responses would come in large pieces, and could not be metered.
   headers["accept-encoding"] = "identity";
   if (body) {
-    // Read as UTF-8 here, so it must be read as such there.
+    // The body was read as UTF-8 here, so the provider must read it as such.
     headers["content-type"] = "application/json";
     headers["content-length"] = body.length;
   }

@@ -71,15 +71,15 @@ let server: Server;
 let url: string;
 let seen: Seen[];
 let logged: string;
-/** What the upstream does; its request has been read. */
+/** Behaviour of the upstream after it has read a request. */
 let answer: (response: ServerResponse, seen: Seen) => void;
 let found: Record<string, ReachedProvider>;
-/** What became of each request that was let through. */
+/** Ends of the admitted requests. */
 let ends: string[];
 let metered: string;
 let spent: SpentBudget | undefined;
 let isHeld: boolean;
-/** The database is not there to count a request in. */
+/** True while the database cannot record a count. */
 let isUncountable: boolean;
 
 async function listen(made: Server): Promise<number> {
@@ -218,7 +218,7 @@ function post(
   });
 }
 
-/** Exactly this path, which `fetch` would tidy up. */
+/** Sends exactly this path, which `fetch` would normalise. */
 async function raw(method: string, path: string): Promise<number> {
   const asked = request(url, {
     method,
@@ -239,7 +239,7 @@ async function errorOf(response: Response): Promise<{ status: number; code: stri
 describe("a request through the gateway", () => {
   it("reaches Anthropic with the provider's key instead of the run's token", async () => {
     const body = JSON.stringify({ model: "m", text: "å\u0000", deep: "[".repeat(100) });
-    // The way Anthropic's clients say who they are.
+    // Anthropic's clients send their key like this.
     const response = await fetch(`${url}/api/gateway/claude/v1/messages?beta=true`, {
       method: "POST",
       headers: {
@@ -377,7 +377,7 @@ describe("an answer through the gateway", () => {
           sent += piece.length;
           if (!response.write(piece)) {
             response.once("drain", more);
-            // Nothing moves any more: all buffers on the way are full.
+            // Progress has stopped: all buffers on the way are full.
             const at = sent;
             setTimeout(() => at === sent && isHeld(), 300);
             return;
@@ -473,7 +473,7 @@ describe("what the gateway refuses", () => {
       status: 404,
       code: "not_found",
     });
-    // A runner's token says which machine asks, and opens no model by itself.
+    // A runner's token identifies a machine, and opens no model by itself.
     const machine = { status: 403, code: "run_token_required" };
     expect(await as({ authorization: `Bearer ${RUNNER_TOKEN}` })).toEqual(machine);
     expect(await as({ "x-api-key": RUNNER_TOKEN })).toEqual(machine);

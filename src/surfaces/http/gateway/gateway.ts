@@ -1,11 +1,10 @@
 /**
- * The model gateway over HTTP: a turn reaches model providers through the server, with its run token
- * in the place of a key, so that a provider's key never leaves it. Requests and answers pass byte for
- * byte; what an answer used is metered on the way.
+ * The model gateway over HTTP: a turn reaches model providers through the server, with its run token in place
+ * of a key, so that a provider's key never leaves the server. Requests and responses pass byte for byte;
+ * usage is metered on the way.
  *
- * A runner may be taken over. So a request chooses a provider by name and one of a few known routes,
- * and nothing else about where it goes: no other path, no redirect, no header that is not of a
- * model's API.
+ * A runner may be compromised. A request therefore chooses only a provider by name and one of a few known
+ * routes: no other path, no redirect, and only headers of a model's API.
  */
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
@@ -31,7 +30,7 @@ import {
 import { ask, readStart } from "./upstream.ts";
 
 export const MAX_GATEWAY_BODY_BYTES = 32 * 1024 * 1024;
-/** An error says little; its text is looked through before it is passed on. */
+/** Error responses are short; their text is redacted before it is passed on. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 export interface GatewayOptions {
@@ -40,7 +39,7 @@ export interface GatewayOptions {
   limits?: ExchangeLimits;
 }
 
-interface Asking {
+interface GatewayDependencies {
   gateway: ModelGateway;
   limits: ExchangeLimits;
   log: Log;
@@ -50,7 +49,7 @@ export function gatewayRoutes(
   app: App,
   { gateway, log, limits = DEFAULT_EXCHANGE_LIMITS }: GatewayOptions,
 ): void {
-  const asking: Asking = { gateway, log, limits };
+  const asking: GatewayDependencies = { gateway, log, limits };
   endpoint(app, gatewayApi.providers, async ({ c }) => ({
     items: await gateway.list(requireRunner(principalOf(c))),
   }));
@@ -58,8 +57,8 @@ export function gatewayRoutes(
   app.hono.post("/api/gateway/*", (c) => askModel(c, asking));
 }
 
-/** A runner asks which models there are before it has any turn. */
-async function listModels(c: Context<AppEnv>, { gateway, log, limits }: Asking) {
+/** Lists models for a runner, which asks before it has any turn. */
+async function listModels(c: Context<AppEnv>, { gateway, log, limits }: GatewayDependencies) {
   const runner = requireRunner(principalOf(c));
   const target = readTarget(c);
   if (target?.route !== "models" || c.req.method !== "GET") throw noSuchRoute();
@@ -75,7 +74,7 @@ async function listModels(c: Context<AppEnv>, { gateway, log, limits }: Asking) 
   }
 }
 
-async function askModel(c: Context<AppEnv>, { gateway, log, limits }: Asking) {
+async function askModel(c: Context<AppEnv>, { gateway, log, limits }: GatewayDependencies) {
   const agent = requireTurn(principalOf(c));
   const target = readTarget(c);
   const route = MODEL_ROUTES.find((one) => one === target?.route);
@@ -83,13 +82,13 @@ async function askModel(c: Context<AppEnv>, { gateway, log, limits }: Asking) {
   refusePacked(c);
   const readBody = () => readBytes(c, MAX_GATEWAY_BODY_BYTES);
   const passage = await gateway.open(agent, { provider: target.provider, route, readBody });
-  if ("spent" in passage) return tellSpent(c, passage);
+  if ("spent" in passage) return respondSpent(c, passage);
   const exchange = new Exchange(c, limits, () => gateway.isStillHeld(agent));
   try {
     const { provider, body } = passage;
     const answer = await send(exchange, provider, { ...target, method: "POST", body }, log);
     if (answer instanceof Response) {
-      // A request that was given up had been sent, and is paid for.
+      // An aborted request had been sent, and costs money.
       await countLater(exchange.signal.aborted ? passage.end(true) : passage.fail(), log);
       return answer;
     }
@@ -100,7 +99,7 @@ async function askModel(c: Context<AppEnv>, { gateway, log, limits }: Asking) {
   }
 }
 
-/** The answer is on its way, so a count that cannot be written is no error to tell: a sweep makes it. */
+/** The response is already on its way, so a failed count is only logged: a sweep repeats it. */
 async function countLater(count: Promise<void>, log: Log): Promise<void> {
   await count.catch((error: unknown) => {
     log.warn({ err: error }, "a request to a model will be counted later");
@@ -112,7 +111,7 @@ function requireRunner(principal: Principal): Extract<Principal, { kind: "runner
   throw runnersOnly();
 }
 
-/** Each request is a turn's: a runner's own token opens no model. */
+/** Requires a turn: a runner's own token opens no model. */
 function requireTurn(principal: Principal): Extract<Principal, { kind: "session" }> {
   if (principal.kind === "session") return principal;
   if (principal.kind !== "runner") throw runnersOnly();
@@ -137,7 +136,7 @@ interface Target {
   query: string;
 }
 
-/** Read from the address as it was sent, undecoded: what is not written plainly is not known. */
+/** Matches the address as it was sent, undecoded: any other spelling is unknown. */
 const ADDRESS =
   /^\/api\/gateway\/([a-z0-9-]{1,41})\/(?:v1\/)?(messages|chat\/completions|responses|models)(\?beta=true)?$/;
 
@@ -157,7 +156,7 @@ function noSuchRoute(): Refusal {
   );
 }
 
-/** What cannot be read cannot be checked. */
+/** Refuses compressed bodies, which cannot be checked. */
 function refusePacked(c: Context<AppEnv>): void {
   const packed = c.req.header("content-encoding");
   if (packed === undefined || packed === "identity") return;
@@ -168,15 +167,15 @@ function refusePacked(c: Context<AppEnv>): void {
   );
 }
 
-/** As each format says it, so that a program ends at once instead of trying again. */
-function tellSpent(c: Context<AppEnv>, { spent: message, kind }: SpentBudget): Response {
+/** Reports a spent budget in the provider's format, so that a program ends at once instead of retrying. */
+function respondSpent(c: Context<AppEnv>, { spent: message, kind }: SpentBudget): Response {
   if (kind === "anthropic")
     return c.json({ type: "error", error: { type: "billing_error", message } }, 402);
   const code = "insufficient_quota";
   return c.json({ error: { message, type: code, param: null, code } }, 429);
 }
 
-interface Sending {
+interface UpstreamRequest {
   provider: string;
   route: string;
   query: string;
@@ -184,16 +183,16 @@ interface Sending {
   body?: Buffer;
 }
 
-/** The provider's answer when it is one of success; everything else is answered here. */
+/** Returns the provider's response on success; any other response is sent from here. */
 async function send(
   exchange: Exchange,
   provider: ReachedProvider,
-  { provider: name, route, query, method, body }: Sending,
+  { provider: name, route, query, method, body }: UpstreamRequest,
   log: Log,
 ): Promise<IncomingMessage | Response> {
   const { c } = exchange;
   const headers = requestHeaders(c.env.incoming.headers, provider, body);
-  // They go out from here, and must come back by no way.
+  // Keys are sent from here, and no response may return them.
   for (const secret of secretsOf(provider)) keepSecret(secret);
   let answer: IncomingMessage;
   try {
@@ -212,13 +211,13 @@ async function send(
   return status >= 400 ? passError(c, answer, provider) : answer;
 }
 
-/** Some providers repeat the key that they refuse; it must not come out here. */
+/** Passes an error on without the key, which some providers repeat. */
 async function passError(
   c: Context<AppEnv>,
   answer: IncomingMessage,
   provider: ReachedProvider,
 ): Promise<Response> {
-  // Packed in spite of what was asked for, it cannot be looked through.
+  // An unrequested compressed body cannot be redacted.
   const { "content-encoding": packed, ...plain }: OutgoingHttpHeaders = responseHeaders(
     answer.headers,
   );
@@ -256,7 +255,7 @@ function badGateway(c: Context, code: string, message: string): Response {
   return c.json(refusalBody(new Refusal("unavailable", code, message)), 502);
 }
 
-/** Errors of the network tell addresses in their text; their code is enough. */
+/** Messages of network errors contain addresses; the code is enough. */
 function codeOf(error: unknown): string {
   const { code } = error as { code?: unknown };
   return typeof code === "string" ? code : "no reason given";

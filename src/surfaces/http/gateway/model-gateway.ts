@@ -1,12 +1,12 @@
-/** The model gateway as this surface is handed it. */
+/** Interface of the model gateway to this surface. */
 import type { Principal } from "#engine/index.ts";
 import type { ProviderKind } from "#features/providers/contract.ts";
 
-/** The routes of a provider that take requests to models. */
+/** A provider's routes for requests to models. */
 export const MODEL_ROUTES = ["messages", "chat/completions", "responses"] as const;
 export type ModelRoute = (typeof MODEL_ROUTES)[number];
 
-/** How to reach a provider. For the server alone: it holds the key. */
+/** Address and credentials of a provider. They stay on the server. */
 export interface ReachedProvider {
   kind: ProviderKind;
   /** Ends with the version, such as `/v1`. */
@@ -20,28 +20,28 @@ export interface OfferedProvider {
   name: string;
   kind: ProviderKind;
   models: string[] | null;
-  /** False: nobody answered when it was saved. */
+  /** False: the provider did not respond when it was saved. */
   answered: boolean;
 }
 
-/** Reads an answer as it passes, and counts what it used. */
+/** Reads a response as it passes, and counts its usage. */
 export interface AnswerMeter {
   take(chunk: Buffer): void;
 }
 
-/** A request that was let through. Exactly one of its ends must be called. */
+/** An admitted request. The caller must call exactly one of its end functions. */
 export interface Passage {
   provider: ReachedProvider;
   body: Buffer;
-  /** To be called when the answer begins. */
+  /** Called when the response begins. */
   meter(isEventStream: boolean): AnswerMeter;
-  /** The answer ended, or was cut off: what it used is counted. */
+  /** Called when the response ended or was cut off: counts its usage. */
   end(isCut: boolean): Promise<void>;
-  /** The provider refused or was not reached: nothing was used. */
+  /** Called when the provider refused or was not reached: nothing was used. */
   fail(): Promise<void>;
 }
 
-/** No money is left; `message` says what to do. */
+/** No budget is left; `message` says what to do. */
 export interface SpentBudget {
   spent: string;
   kind: ProviderKind;
@@ -50,13 +50,13 @@ export interface SpentBudget {
 type RunnerCaller = Extract<Principal, { kind: "runner" }>;
 type AgentCaller = Extract<Principal, { kind: "session" }>;
 
-/** The model gateway as a surface is handed it. */
+/** The model gateway, as main passes it to this surface. */
 export interface ModelGateway {
-  /** Providers that this runner reaches through the server. */
+  /** Lists providers that this runner reaches through the server. */
   list(runner: RunnerCaller): Promise<OfferedProvider[]>;
-  /** A provider whose list of models this runner may read. */
+  /** Finds a provider whose list of models this runner may read. */
   find(runner: RunnerCaller, name: string): Promise<ReachedProvider | undefined>;
-  /** Lets a request of the attempt that a run token names through, or refuses it. */
+  /** Admits a request of the attempt that a run token names, or refuses it. */
   open(
     agent: AgentCaller,
     request: { provider: string; route: ModelRoute; readBody: () => Promise<Buffer> },

@@ -1,6 +1,6 @@
 /**
- * Takes a secret out of bytes on their way, however they are cut into pieces. Nothing waits that
- * could not be the beginning of the secret, so that words come through as they are said.
+ * Removes secrets from a byte stream, however it is split. Only bytes that could begin a secret are held
+ * back, so that text passes as it is written.
  */
 import { Transform } from "node:stream";
 import { formsOf } from "#base/secrets/secret-forms.ts";
@@ -25,7 +25,7 @@ export function redactStream(secrets: readonly string[]): Transform {
   });
 }
 
-/** The longest needles first, each in one pass. */
+/** Removes the needles, longest first, each in one pass. */
 function without(needles: readonly Buffer[], given: Buffer): Buffer {
   return needles.reduce(withoutOne, given);
 }
@@ -40,7 +40,7 @@ function withoutOne(bytes: Buffer, needle: Buffer): Buffer {
   return from === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)]);
 }
 
-/** How many of the last bytes could be the beginning of a needle. */
+/** Number of last bytes that could begin a needle. */
 function startedAtEnd(needles: readonly Buffer[], bytes: Buffer): number {
   let most = 0;
   for (const needle of needles) {

@@ -1,18 +1,18 @@
 /**
- * Asking another HTTP server on somebody's behalf: redirects are not followed, nothing is unpacked,
- * and the answer is handed over as soon as it begins.
+ * Requests to another HTTP server on a caller's behalf: redirects are not followed, nothing is decompressed,
+ * and the response is returned as soon as it begins.
  */
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 
-/** A backstop for a line that went dead; who asks has less patience than this. */
+/** Last resort for a dead connection; callers have shorter limits. */
 const SILENCE_MS = 15 * 60_000;
 
 export interface Question {
   method: "GET" | "POST";
   headers: OutgoingHttpHeaders;
   body: Buffer | undefined;
-  /** Ends the request, also while its answer is being read. */
+  /** Aborts the request, also while its response is being read. */
   signal: AbortSignal;
 }
 
@@ -24,7 +24,7 @@ export function ask(
   return new Promise((resolve, reject) => {
     const request = send(url, { method, headers, signal, timeout: SILENCE_MS });
     request.on("response", resolve);
-    // Stays for the whole life of the request: a late error must find somebody.
+    // The handler stays for the whole life of the request, because an error may come late.
     request.on("error", reject);
     request.on("timeout", () =>
       request.destroy(
@@ -35,7 +35,7 @@ export function ask(
   });
 }
 
-/** The beginning of an answer; the rest is not waited for. */
+/** Reads the beginning of a response, without waiting for the rest. */
 export async function readStart(answer: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -46,7 +46,7 @@ export async function readStart(answer: IncomingMessage, limit: number): Promise
       if (size >= limit) break;
     }
   } catch {
-    // It broke off: what came is still worth passing on.
+    // The response broke off: the part that came is still worth passing on.
   }
   return Buffer.concat(chunks).subarray(0, limit);
 }

@@ -1,7 +1,7 @@
 /**
- * Who is calling, for HTTP requests and socket upgrades alike. A bearer header makes cookies
- * ignored; a cookie counts only together with the key of the page it was given to, and only for
- * requests that do not come from a foreign page.
+ * Identifies callers of HTTP requests and socket upgrades alike. A bearer header overrides cookies; a cookie
+ * counts only together with the key of the page it was given to, and only for requests that no foreign page
+ * sends.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "#base/clock.ts";
@@ -20,14 +20,14 @@ export interface Caller {
   expiresAt?: number | null;
 }
 
-/** What a request shows of the page behind it. */
+/** Evidence of the page behind a request. */
 interface PageClaim {
   key: string | undefined;
   isBrowser: boolean;
 }
 
 export interface Authenticator {
-  /** `any`: for what is no secret, a cookie is enough. */
+  /** `any`: for content that is no secret, a cookie is enough. */
   authenticate(secret: string, page: PageClaim | "any"): Promise<Caller | undefined>;
   /** True for the cookie of a browser that was signed out; false for one that has expired. */
   wasSignedOut(secret: string): Promise<boolean>;
@@ -37,14 +37,14 @@ export interface CallerOptions {
   auth: Authenticator;
   clock: Clock;
   cookieName: () => string;
-  /** Requests a second for each credential; 0 is off. */
+  /** Requests per second for each credential; 0 is off. */
   rateLimit: number;
 }
 
-/** The owner's own key drives benches and scripts; it gets more room than others. */
+/** The owner's own key runs benchmarks and scripts, so its limit is higher. */
 export const OWNER_FACTOR = 20;
 const BURST_FACTOR = 2;
-/** A person's browsers, keys, agents and machines together. */
+/** Limit of a person's browsers, keys, agents and machines together. */
 export const PARTY_FACTOR = 4;
 const STRANGER_PER_SECOND = 10;
 const STRANGER_BURST = 40;
@@ -73,7 +73,7 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
       );
   }
 
-  /** Counts a request for its credential, and for the person behind all of theirs. */
+  /** Counts a request for its credential, and for the person behind it. */
   function count({ kind, credentialId, principal }: Caller): void {
     if (kind === "owner_key") slowDown(owners.take(credentialId, clock.now()));
     else {
@@ -83,12 +83,12 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
   }
 
   return {
-    /** Counts a request of nobody in particular. */
+    /** Counts a request without a credential. */
     stranger(address: string): void {
       slowDown(strangers.take(addressGroup(address), clock.now()));
     },
 
-    /** Whether a credential that opened a socket may keep it: it is there, and may do what it could. */
+    /** True while a credential that opened a socket is valid, with unchanged rights. */
     async isStillGood(headers: IncomingHttpHeaders, caller: Caller): Promise<boolean> {
       const now = await firstGood(secretsOf(headers, cookieName()).secrets, pageClaim(headers));
       return now?.credentialId === caller.credentialId && rightsOf(now) === rightsOf(caller);
@@ -98,7 +98,7 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
       headers: IncomingHttpHeaders,
       address: string,
       changes: boolean,
-      /** The API's own documentation, which a browser opens as a page. */
+      /** True for the API's own documentation, which a browser opens as a page. */
       isDocumentation = false,
     ): Promise<Caller> {
       const { secrets, fromCookie } = secretsOf(headers, cookieName());
@@ -139,7 +139,7 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
     return undefined;
   }
 
-  /** Foreign origins were refused at the door; here, a page must say that it is ours at all. */
+  /** The guard has refused foreign origins; here, a page must name our own. */
   function checkOrigin(headers: IncomingHttpHeaders, changes: boolean): void {
     const { origin } = headers;
     const site = headers["sec-fetch-site"];
@@ -156,10 +156,14 @@ function noKey(): Refusal {
   );
 }
 
-/** Tabs share one sign-in: what one person wrote must not go out as somebody else's. */
+/** Tabs share one sign-in: one person's text must not be sent as another's. */
 function requireSamePerson(headers: IncomingHttpHeaders, { principal }: Caller): void {
-  const said = headers[PERSON_HEADER];
-  if (said === undefined || (principal.kind === "user" && principal.userId === said)) return;
+  const claimedUserId = headers[PERSON_HEADER];
+  if (
+    claimedUserId === undefined ||
+    (principal.kind === "user" && principal.userId === claimedUserId)
+  )
+    return;
   throw new Refusal(
     "conflict",
     "person_changed",
@@ -167,7 +171,7 @@ function requireSamePerson(headers: IncomingHttpHeaders, { principal }: Caller):
   );
 }
 
-/** The page's key, and whether a browser made the request: programs do not say where they come from. */
+/** The page's key, and whether a browser made the request: programs send no origin. */
 export function pageClaim(headers: IncomingHttpHeaders): PageClaim {
   const header = headers[PAGE_KEY_HEADER];
   const key = pageKeyIn(
@@ -177,21 +181,21 @@ export function pageClaim(headers: IncomingHttpHeaders): PageClaim {
   return { key, isBrowser: headers["sec-fetch-site"] !== undefined };
 }
 
-/** In one word, to compare. */
+/** Rights as one string, for comparison. */
 function rightsOf({ principal }: Caller): string {
   return principal.kind === "user"
     ? `${principal.role} ${principal.scopes.join(" ")}`
     : principal.kind;
 }
 
-/** What a browser came with, whether it is good or not. */
+/** Secret in a browser's cookie, valid or not. */
 export function cookieSecret(cookie: string | undefined, cookieName: string): string | undefined {
   return cookieValues(cookie, cookieName)[0];
 }
 
 /**
- * Cookies of one name that are looked at. Whatever else listens on this machine can set one of our
- * name with a narrower path, which browsers send before ours; it must not hide it.
+ * Limit of same-named cookies to check. Any other server on this machine can set one of our name with a
+ * narrower path, which browsers send before ours; it must not hide ours.
  */
 const MAX_OF_A_NAME = 4;
 

@@ -1,13 +1,13 @@
 /**
- * What every request passes before anything else looks at it: the Host it names, the Origin it
- * comes from, and the size and shape of its body. Nothing here needs to know who is calling.
+ * First checks of every request: its Host, its Origin, and the size and shape of its body. None needs to know
+ * the caller.
  */
 
 import { Refusal } from "#base/refusal.ts";
 import { type JsonBounds, requireJsonBounds } from "#base/text/json-bounds.ts";
 
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Who has not said who they are has little to say. */
+/** Limit for unknown callers, whose requests are small. */
 export const MAX_STRANGER_BODY_BYTES = 4 * 1024;
 const JSON_BOUNDS: JsonBounds = { depth: 64, values: 50_000 };
 
@@ -15,7 +15,7 @@ export interface AllowedHosts {
   has(host: string): boolean;
 }
 
-/** Names under which this server may be asked for; anything else is a page that lies about where it is. */
+/** Host names of this server; any other name is an attack by a page that hides where it is. */
 export function allowedHosts(
   host: string,
   port: () => number,
@@ -46,11 +46,11 @@ export function checkHost(hosts: AllowedHosts, host: string | undefined): void {
   );
 }
 
-/** `origin` is what a browser says; absent means that no page is behind the request. */
+/** `origin` comes from a browser; absent means that no page sent the request. */
 export function isOwnOrigin(hosts: AllowedHosts, origin: string): boolean {
   try {
     const url = new URL(origin);
-    // Exactly an origin: no browser says more, and what says more is not one.
+    // Browsers send exactly an origin; anything longer is none.
     if (url.origin !== origin) return false;
     return (url.protocol === "http:" || url.protocol === "https:") && hosts.has(url.host);
   } catch {
@@ -74,7 +74,7 @@ export function tooLarge(limit: number): Refusal {
   );
 }
 
-/** Parses a body that may be hostile: what parsing would cost is checked before. */
+/** Parses a body that may be hostile: the cost of parsing is checked first. */
 export function parseJson(bytes: Buffer): unknown {
   requireJsonBounds(bytes, JSON_BOUNDS);
   try {

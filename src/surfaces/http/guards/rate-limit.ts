@@ -1,10 +1,12 @@
-/** Token buckets: a steady rate with room for a burst, for each key. Bounded, because keys come from outside. */
+/**
+ * Token buckets: a steady rate with room for a burst, for each key. Bounded, because keys come from outside.
+ */
 export interface RateLimiter {
   /** Milliseconds to wait, or 0 when the request may pass. */
   take(key: string, now: number): number;
-  /** Milliseconds until the key has paid what it spent; 0 when it owes nothing. */
+  /** Milliseconds until the key has paid its debt; 0 when it has none. */
   owes(key: string, now: number): number;
-  /** Counts something that happens in any case: the key may get into debt by it. */
+  /** Counts an event that happens in any case, even if it puts the key into debt. */
   spend(key: string, cost: number, now: number): void;
 }
 
@@ -17,7 +19,7 @@ export function createRateLimiter(perSecond: number, burst: number): RateLimiter
   function bucketOf(key: string, now: number): { tokens: number; at: number } {
     let bucket = buckets.get(key);
     if (!bucket) {
-      // A full map means many strangers: the oldest is forgotten, which only helps it.
+      // A full map means many strangers: the oldest bucket is dropped, which only helps its key.
       if (buckets.size >= MAX_KEYS) buckets.delete(buckets.keys().next().value as string);
       bucket = { tokens: burst, at: now };
       buckets.set(key, bucket);

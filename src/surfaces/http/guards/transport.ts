@@ -1,6 +1,6 @@
 /**
- * How a request came: over HTTPS through a proxy that the settings trust, from this very machine, or
- * in the open. A request in the open is refused before anything of it is looked at.
+ * Transport of a request: over HTTPS through a trusted proxy, from this very machine, or unencrypted. An
+ * unencrypted request is refused before anything of it is read.
  */
 import { isLoopbackHost } from "#base/net/plain-http.ts";
 import { isTrustedProxy, type TrustedProxies } from "#base/net/trusted-proxy.ts";
@@ -13,7 +13,7 @@ export interface TransportSettings {
 }
 
 export interface ArrivedRequest {
-  /** The other end of the connection, and this end. */
+  /** Remote and local address of the connection. */
   remote: string | undefined;
   local: string | undefined;
   host: string | undefined;
@@ -37,7 +37,7 @@ function isPrivate(
   const scheme = forwardedProto?.split(",")[0]?.trim().toLowerCase();
   if (scheme !== undefined && isTrustedProxy(trusted, remote))
     return scheme === "https" || isLoopbackName(host);
-  // The local runner, the command line, or a proxy on this machine that does not say.
+  // The local runner, the command line, or a proxy on this machine that sends no header.
   return remote !== undefined && (isLoopbackHost(remote) || remote === local);
 }
 
@@ -47,7 +47,7 @@ function isLoopbackName(host: string | undefined): boolean {
 
 const WARN_EVERY_MS = 10 * 60_000;
 
-/** Notices proxies that nobody has named: then all people behind them have one address. */
+/** Detects proxies that the settings do not name: all people behind them share one address. */
 export function createProxyWatch(
   trusted: TrustedProxies | undefined,
   now: () => number,
@@ -56,7 +56,7 @@ export function createProxyWatch(
   let warnedAt = Number.NEGATIVE_INFINITY;
   let count = 0;
   return {
-    /** Requests with forwarded headers of somebody who is not trusted. */
+    /** Requests with forwarded headers from an untrusted address. */
     get count() {
       return count;
     },

@@ -1,4 +1,7 @@
-/** Figures for Prometheus: this process, its requests and turns, and what the database knows of all servers. */
+/**
+ * Metrics for Prometheus: this process, its requests and turns, and the shared database's figures on all
+ * servers.
+ */
 import { statfs } from "node:fs/promises";
 import type { Kernel, Principal } from "#engine/index.ts";
 import { readyBacklog } from "#engine/runs/index.ts";
@@ -7,7 +10,7 @@ import type { Runner } from "#protocol/runs.ts";
 import { prometheusText } from "./prometheus-text.ts";
 
 export interface Metrics {
-  /** Whoever asks sees their organisation's runners. */
+  /** Includes the runners of the caller's organisation. */
   text(principal: Principal): Promise<{ type: string; body: string }>;
   observe(method: string, status: number): void;
 }
@@ -15,13 +18,13 @@ export interface Metrics {
 export interface MetricSources {
   kernel: Kernel;
   now(): number;
-  /** Requests with forwarded headers of a proxy that is not trusted. */
+  /** Requests with forwarded headers of an untrusted proxy. */
   countUntrusted(): number;
-  /** Sockets and streams that are open now, by kind. */
+  /** Open sockets and streams, by kind. */
   countStreams(): Readonly<Record<string, number>>;
-  /** The turns and model requests of this server. */
+  /** Turns and model requests of this server. */
   turns(): MetricFamily[];
-  /** A folder on the server's disk. */
+  /** Folder on the server's disk. */
   home: string;
 }
 
@@ -57,10 +60,10 @@ export function createMetrics(sources: MetricSources): Metrics {
   };
 }
 
-/** Loaded when it is first asked for, so that an idle server does not carry it. */
+/** Loaded on first use, so that it costs an idle server no memory. */
 async function processRegistry(): Promise<import("prom-client").Registry> {
   const module = await import("prom-client");
-  // Bundled, a CommonJS package has everything under its default.
+  // In the bundle, a CommonJS package has everything under its default export.
   const { collectDefaultMetrics, Registry } = module.default ?? module;
   const made = new Registry();
   collectDefaultMetrics({ register: made, prefix: "muster_" });
@@ -82,7 +85,7 @@ function streamFamily(counts: Readonly<Record<string, number>>): MetricFamily {
   return { name: "muster_streams", help, type: "gauge", samples };
 }
 
-/** Figures that every server reads alike from the database they share. */
+/** Figures that every server reads alike from the shared database. */
 async function storedFigures(
   { kernel, now }: MetricSources,
   principal: Principal,
@@ -103,14 +106,14 @@ async function storedFigures(
   ];
 }
 
-/** A runner that has been away for longer is not expected back. */
+/** A runner that has been offline for longer is not expected back. */
 const FORGOTTEN_AFTER_SECONDS = 7 * 24 * 60 * 60;
 
 function runnerFamilies(runners: readonly Runner[], now: number): MetricFamily[] {
   const secondsAway = ({ lastSeenAt }: Runner) =>
     lastSeenAt === null ? Infinity : Math.max(0, now - Date.parse(lastSeenAt)) / 1_000;
   const known = runners.filter((runner) => secondsAway(runner) <= FORGOTTEN_AFTER_SECONDS);
-  /** Runners that have not reported a figure have no sample. */
+  /** A runner that has not reported a figure has no sample. */
   const each = (name: string, help: string, value: (runner: Runner) => number | undefined) => {
     const samples = known.flatMap((runner): Sample[] => {
       const figure = value(runner);

@@ -18,7 +18,7 @@ function lineOf(name: string, { suffix, labels = {}, value }: Sample): string {
   return `${name}${suffix ?? ""}${set} ${value}`;
 }
 
-/** Names of runners and models are other people's words: they must not begin a line of their own. */
+/** Other people choose the names of runners and models: a name must not begin a new line. */
 function escaped(text: string): string {
   return text
     .slice(0, MAX_LABEL_CHARS)

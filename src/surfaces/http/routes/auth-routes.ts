@@ -1,4 +1,6 @@
-/** Routes that set cookies or need the caller's credential: signing in and out, joining, the own account. */
+/**
+ * Routes that set cookies or need the caller's credential: sign-in and sign-out, joining, the own account.
+ */
 import {
   type ApiKey,
   authApi,
@@ -27,7 +29,7 @@ import { accountOf, type ProviderSignIn, providerRoutes } from "./provider-route
 type Person = ReturnType<typeof userOf>;
 type Maker = Pick<Caller, "credentialId" | "kind">;
 
-/** Needs of these routes; the feature that fulfils them is handed in. */
+/** Operations that these routes need; main passes in the feature that provides them. */
 export interface SignIn extends ProviderSignIn {
   signIn(given: SignInRequest, visit: Visit): Promise<Opened>;
   inspectLink(token: string): Promise<Omit<InspectedLink, "current">>;
@@ -95,7 +97,7 @@ function signInRoutes(app: App, auth: SignIn, cookies: CookieJar): void {
     return { user };
   });
   endpoint(app, authApi.signOut, async ({ c }) => {
-    // A machine or an agent is signed in nowhere; a "yes" would tell it that its token is void.
+    // Machines and agents are signed in nowhere; success would suggest that their token is void.
     userOf(c);
     const { kind, credentialId } = c.get("caller");
     if (kind === "cookie") await auth.signOut(credentialId);

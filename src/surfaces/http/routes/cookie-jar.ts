@@ -1,14 +1,14 @@
-/** The cookies of browsers: the one that opens, and one for each sign-in that is under way. */
+/** Cookies of browsers: the session, and one for each sign-in under way. */
 import { hash } from "node:crypto";
 import type { Context } from "hono";
 import { Refusal } from "#base/refusal.ts";
 import { type AppEnv, addressOf } from "../app.ts";
 import { cookieSecret, pageClaim } from "../guards/callers.ts";
 
-/** Browsers take such a name only over HTTPS, for this very host and all its paths. */
+/** Browsers accept this prefix only over HTTPS, for this very host and all its paths. */
 const HOST_PREFIX = "__Host-";
 
-/** Cookies ignore ports, so the name carries it: else two servers of a machine would share one. */
+/** Cookies ignore ports, so the name contains it: otherwise two servers on a machine would share one. */
 export const cookieNameFor = (port: number, secure: boolean) =>
   `${secure ? HOST_PREFIX : ""}muster_${port}`;
 
@@ -37,28 +37,28 @@ export interface CookieJar {
   take(c: Context<AppEnv>): void;
   /** Refuses a browser whose page has no key: its session could not be bound to the page. */
   visit(c: Context<AppEnv>): Visit;
-  /** What a browser keeps while it is away at a provider; each of its tabs may be. */
+  /** Secret of a sign-in while the browser is at a provider; each tab may have one. */
   giveFlow(c: Context<AppEnv>, state: string, flow: string): void;
   takeFlow(c: Context<AppEnv>, state: string): void;
   presentFlow(c: Context<AppEnv>, state: string): string | undefined;
 }
 
-/** As long as the server waits for it. */
+/** Lifetime of a flow at the server. */
 const FLOW_SECONDS = 600;
-/** Tabs at once; who begins more gives up the oldest. */
+/** Concurrent flows; a further one drops the oldest. */
 const MAX_FLOWS = 6;
-/** As long as browsers keep a cookie. */
+/** Longest time that browsers keep a cookie. */
 const MARK_SECONDS = 400 * 24 * 60 * 60;
 
 export function cookieJar({ name, secure }: CookieSettings): CookieJar {
   const end = secure ? "; Secure" : "";
   const attributes = `Path=/; HttpOnly; SameSite=Strict${end}`;
-  // Lax, because it is a page elsewhere that sends the browser back; no other request carries it.
+  // Lax, because a foreign page sends the browser back; no other request carries the cookie.
   const flowAttributes = `Path=/${secure ? "" : "api/auth"}; HttpOnly; SameSite=Lax${end}`;
   const markName = () => `${name()}_known`;
   const flowPrefix = () => `${name()}_flow_`;
   const flowName = (state: string) => flowPrefix() + hash("sha256", state, "hex").slice(0, 12);
-  // On Node's own response, so that every kind of answer carries them; one answer may set both.
+  // Set on Node's own response, so that every kind of response has them; one response may set both.
   const set = (c: Context<AppEnv>, value: string) =>
     void c.env.outgoing.appendHeader("Set-Cookie", value);
   return {
@@ -94,13 +94,13 @@ export function cookieJar({ name, secure }: CookieSettings): CookieJar {
     presentFlow: (c, state) => cookieSecret(c.req.header("cookie"), flowName(state)),
   };
 
-  /** The name from before HTTPS was set up, or from an older version: nothing is read under it. */
+  /** Drops the name from before HTTPS was set up, or from an older version: nothing is read under it. */
   function dropFormer(c: Context<AppEnv>): void {
     const former = name().replace(HOST_PREFIX, "");
     if (former !== name() && cookieNames(c.req.header("cookie")).includes(former))
       set(c, `${former}=; ${attributes}; Max-Age=0`);
   }
-  /** Only what we have named ourselves may be named in an answer. */
+  /** A response may name only cookies that we have named ourselves. */
   function isFlow(other: string): boolean {
     return (
       other.startsWith(flowPrefix()) && /^[0-9a-f]{12}$/.test(other.slice(flowPrefix().length))

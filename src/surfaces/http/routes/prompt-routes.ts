@@ -43,7 +43,7 @@ export function promptRoutes(app: App, { prompts }: Kernel): void {
   attachmentRoute(app, prompts);
 }
 
-/** Routes for prompts that are over. */
+/** Routes for settled prompts. */
 function settledRoutes(app: App, prompts: Kernel["prompts"]): void {
   endpoint(app, promptsApi.retry, async ({ c }) => ({
     prompt: await prompts.retry(principalOf(c), requireId(c.req.param("id"), "prompt")),
@@ -63,7 +63,7 @@ function attachmentRoute(app: App, prompts: Kernel["prompts"]): void {
     return new Response(new Uint8Array(data), {
       headers: {
         "Content-Type": mediaType,
-        // Somebody else's file must not become a page of ours.
+        // Another person's file must not become a page of ours.
         "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
         "Content-Security-Policy": "sandbox; default-src 'none'",
         "X-Content-Type-Options": "nosniff",

@@ -1,6 +1,6 @@
 /**
- * Signing in through somebody else's service. Browsers are sent away and come back by plain links,
- * so these answer with pages to go to; what changes something begins with a POST of our own page.
+ * Sign-in through another service. Browsers leave and come back by plain links, so these routes respond with
+ * redirects; every change begins with a POST of our own page.
  */
 import type { Context } from "hono";
 import { requireMay } from "#engine/index.ts";
@@ -18,30 +18,34 @@ import type { CookieJar, Opened, Visit } from "./cookie-jar.ts";
 
 type Person = ReturnType<typeof userOf>;
 type Maker = Pick<Caller, "credentialId" | "kind">;
-/** Where to send the browser, and what it has to keep until it is back. */
-interface Begun {
+/** Address to send the browser to, and the secret it keeps until it is back. */
+interface StartedFlow {
   url: string;
   flow: string;
-  /** By which it is known again. */
+  /** Identifies the flow. */
   state: string;
 }
 interface Landing {
-  /** On this server. */
+  /** Path on this server. */
   path: string;
   opened: Opened | undefined;
 }
 
 export interface ProviderSignIn {
   offeredProviders(): OfferedProvider[];
-  startSignIn(provider: string, next: string | undefined, visit: Visit): Promise<Begun | Landing>;
-  startJoin(provider: string, invitation: string, visit: Visit): Promise<Begun>;
+  startSignIn(
+    provider: string,
+    next: string | undefined,
+    visit: Visit,
+  ): Promise<StartedFlow | Landing>;
+  startJoin(provider: string, invitation: string, visit: Visit): Promise<StartedFlow>;
   startLink(
     provider: string,
     by: Person,
     maker: Maker,
     visit: Visit,
     currentPassword: string | undefined,
-  ): Promise<Begun>;
+  ): Promise<StartedFlow>;
   finishSignIn(
     provider: string,
     back: {
@@ -73,7 +77,7 @@ export function providerRoutes(app: App, auth: ProviderSignIn, cookies: CookieJa
 }
 
 function startRoutes(app: App, auth: ProviderSignIn, cookies: CookieJar): void {
-  const send = (c: Context<AppEnv>, { url, flow, state }: Begun) => {
+  const send = (c: Context<AppEnv>, { url, flow, state }: StartedFlow) => {
     cookies.giveFlow(c, state, flow);
     return { url };
   };
@@ -106,7 +110,7 @@ function callbackRoute(app: App, auth: ProviderSignIn, cookies: CookieJar): void
     const address = addressOf(c);
     const back = { state, code, error, iss, flow, address };
     const { path, opened } = await auth.finishSignIn(providerIn(c), back);
-    // Of this round alone: another tab may be on its way too.
+    // Removes this flow alone: another tab may have one too.
     if (state !== undefined && flow !== undefined) cookies.takeFlow(c, state);
     if (opened) cookies.give(c, opened);
     return c.redirect(path, 302);
@@ -129,7 +133,7 @@ function accountRoutes(app: App, auth: ProviderSignIn, cookies: CookieJar): void
 
 const providerIn = (c: Context<AppEnv>) => requireId(c.req.param("provider"), "sign-in service");
 
-/** A person whose credential reaches their own account. */
+/** Requires a person whose credential allows access to their own account. */
 export function accountOf(c: Context<AppEnv>): Person {
   const person = userOf(c);
   requireMay(person, "account.manage");

@@ -6,7 +6,7 @@ import { endpoint } from "../endpoint.ts";
 import { requireId } from "../input.ts";
 import type { StreamSlots } from "../sockets/stream-slots.ts";
 
-/** A settlement that was announced while nobody listened is found by looking again. */
+/** Interval of polling, for settlements that were announced while nobody listened. */
 const LOOK_EVERY_MS = 2_000;
 
 export function runRoutes(app: App, kernel: Kernel, streams: StreamSlots): void {
@@ -15,7 +15,7 @@ export function runRoutes(app: App, kernel: Kernel, streams: StreamSlots): void 
     const { parameters, prompt, timeoutMs, ...rest } = body;
     const principal = principalOf(c);
     const isSync = body.executionMode === "sync";
-    // Before anything is made: who cannot wait for it has asked for nothing.
+    // Taken before anything is created: a caller who cannot wait creates nothing.
     const leave = isSync ? streams.enter("wait", c.get("caller")) : () => {};
     try {
       const run = await runs.create(
@@ -60,7 +60,7 @@ async function waitForEnd(
   signal.addEventListener("abort", onAbort);
   try {
     for (;;) {
-      // Taken before looking, so that what is announced while looking is not missed.
+      // Subscribed before the read, so that no announcement during it is missed.
       const changed = new Promise<void>((resolve) => {
         wake = resolve;
       });

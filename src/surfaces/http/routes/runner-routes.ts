@@ -1,4 +1,4 @@
-/** The machines that work, what they offer, and the tokens that let them in. */
+/** Runners, their models, and their tokens. */
 
 import { type Kernel, requireMay } from "#engine/index.ts";
 import { runnersApi } from "#engine/runs/contract.ts";
@@ -8,7 +8,7 @@ import { endpoint } from "../endpoint.ts";
 import type { Caller } from "../guards/callers.ts";
 import { requireId } from "../input.ts";
 
-/** What the runner routes need of sign-in; the feature that has it is handed in. */
+/** Operations that the runner routes need; main passes in the feature that provides them. */
 export interface RunnerTokens {
   createRunnerToken(
     by: Person,
@@ -29,7 +29,7 @@ export function runnerRoutes(app: App, kernel: Kernel, tokens: RunnerTokens): vo
   tokenRoutes(app, kernel, tokens);
 }
 
-/** The disks of runners are told with the runners. */
+/** Disk use of runners, by runner. */
 function diskRoute(app: App, { engine }: Kernel): void {
   endpoint(app, runnersApi.disk, async ({ c }) => {
     requireMay(principalOf(c), "operate");
@@ -45,14 +45,14 @@ function machineRoutes(app: App, { runners }: Kernel, tokens: RunnerTokens): voi
   }));
   endpoint(app, runnersApi.delete, async ({ c }) => {
     const id = requireId(c.req.param("id"), "runner");
-    // First the token: one that is dropped tries to come back at once.
+    // The token is revoked first: a dropped runner reconnects at once.
     await tokens.revoke(await runners.credentialOf(principalOf(c), id));
     await runners.remove(principalOf(c), id);
     return {};
   });
 }
 
-/** Work without a sandbox: a consent per machine, and looking again for a sandbox. */
+/** Consent to work without a sandbox, per machine, and a new check for a sandbox. */
 function sandboxRoutes(app: App, { runners }: Kernel): void {
   const change = (allowed: boolean) => async (c: Parameters<typeof principalOf>[0]) => {
     const id = requireId(c.req.param("id"), "runner");
@@ -71,8 +71,8 @@ function tokenRoutes(app: App, { dispatcher }: Kernel, tokens: RunnerTokens): vo
     const user = userOf(c);
     requireMay(user, "runner.own");
     const whose = scope ?? (user.role === "admin" ? "org" : "user");
-    const asked = { name, tags, scope: whose } as const;
-    return { ...(await tokens.createRunnerToken(user, c.get("caller"), asked)), name };
+    const request = { name, tags, scope: whose } as const;
+    return { ...(await tokens.createRunnerToken(user, c.get("caller"), request)), name };
   });
   endpoint(app, runnerTokensApi.list, async ({ c }) => ({
     items: await tokens.listRunnerTokens(userOf(c)),

@@ -1,7 +1,7 @@
 /**
- * How fast live sockets and runners may send. Each socket has a rate of its own, all sockets of a
- * credential share another, and all of a person's a third, so that opening more of them gains little.
- * A sender above its rate is read more slowly (`SocketIntake`); what it sent is not lost.
+ * Rate limits of live sockets and runners. Each socket has a rate of its own, all sockets of a credential
+ * share another, and all of a person's a third, so that opening more sockets gains little. A sender above its
+ * rate is read more slowly (`SocketIntake`); its messages are not lost.
  */
 import type { Clock } from "#base/clock.ts";
 import { partyOf } from "#engine/index.ts";
@@ -9,14 +9,14 @@ import type { MessageRate } from "#surfaces/live/index.ts";
 import { type Caller, OWNER_FACTOR, PARTY_FACTOR } from "../guards/callers.ts";
 import { createRateLimiter, type RateLimiter } from "../guards/rate-limit.ts";
 
-/** A runner speaks for many turns at once. */
+/** A runner sends for many turns at once. */
 const RUNNER_FACTOR = 20;
-/** In seconds of the rate. A page that opens subscribes to all its topics at once. */
+/** Burst, in seconds of the rate. A page subscribes to all its topics at once when it opens. */
 const BURST_SECONDS = { live: 5, owner: 5, runner: 2 } as const;
 const CREDENTIAL_FACTOR = 2;
 /** Bytes of a runner's frame that cost as much as one more frame. */
 const BYTES_PER_UNIT = 16 * 1024;
-/** At a runner's rate, its frames keep the server busy for a tenth of the time at most. */
+/** At its full rate, a runner's frames keep the server busy for at most a tenth of the time. */
 const COST_PER_MS = 20;
 
 export interface MessageRates {
@@ -24,7 +24,7 @@ export interface MessageRates {
   runner(caller: Caller): MessageRate;
 }
 
-/** `rateLimit`: messages a second of one live socket; 0 is off. */
+/** `rateLimit`: messages per second of one live socket; 0 is off. */
 export function createMessageRates(rateLimit: number, clock: Clock): MessageRates {
   const kindOf = (factor: number, burstSeconds: number) => {
     const limiter = (perSecond: number) => createRateLimiter(perSecond, perSecond * burstSeconds);
@@ -61,12 +61,12 @@ export function createMessageRates(rateLimit: number, clock: Clock): MessageRate
   };
 }
 
-/** Cost of what the server does for a frame at once, whatever makes it slow. */
+/** Cost of the server's synchronous work for a frame, whatever makes it slow. */
 export function timeCost(ms: number): number {
   return ms * COST_PER_MS;
 }
 
-/** Cost of a runner's frame: one, and more for its size. Pieces of text that are shown cost little. */
+/** Cost of a runner's frame: one, and more for its size. Streamed pieces of text cost little. */
 export function frameCost(op: string | undefined, bytes: number): number {
   const base = op === "delta" || op === "accepted" ? 0.1 : 1;
   return base + bytes / BYTES_PER_UNIT;

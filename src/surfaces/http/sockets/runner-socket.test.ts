@@ -21,7 +21,7 @@ const machine = {
   name: "r",
 } as const;
 
-/** A runner's socket, with a dispatcher that only notes. */
+/** Opens a runner's socket, with a dispatcher that only records. */
 async function open(registered: boolean) {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });

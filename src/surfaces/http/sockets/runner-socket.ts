@@ -1,6 +1,6 @@
 /**
- * A runner's WebSocket: frames in, frames out, in order. A runner may be anybody's machine, so what
- * one frame costs is bounded, and so is how many of them are under way.
+ * A runner's WebSocket: frames in, frames out, in order. A runner may be anybody's machine, so the cost of a
+ * frame is bounded, and so is the number of frames under way.
  */
 import type { WebSocket } from "ws";
 import type { Log } from "#base/log.ts";
@@ -16,22 +16,22 @@ import { SocketPulse } from "./socket-pulse.ts";
 
 const MAX_ID_CHARS = 200;
 const ALIVE_WITHIN_MS = 1_000;
-/** A token that was taken away ends what it opened, within a second. */
+/** A revoked token ends its sockets within a second. */
 const CHECK_EVERY_MS = 400;
 const REGISTER_WITHIN_MS = 10_000;
-/** Frames whose answers the database is asked for. Others wait, so that one runner never fills its queue. */
+/** Frames that use the database at once. Others wait, so that one runner never fills its queue. */
 const FRAMES_AT_ONCE = 32;
 const FRAME_BYTES_AT_ONCE = 16 * 1024 * 1024;
 const PATIENCE_MS = 60_000;
-/** Above this, a runner that does not read its answers is not heard until it has read some. */
+/** Limit of unread responses above which a runner's frames are not read. */
 const HIGH_WATER_BYTES = 4 * 1024 * 1024;
 const LOOK_AGAIN_MS = 20;
-/** A runner that takes nothing of its answers for so long is cut off. */
+/** A runner that reads no response for this long is cut off. */
 const READ_WITHIN_MS = 30_000;
-/** More than the answers to all frames under way. */
+/** More than the responses to all frames under way. */
 const MAX_BACKLOG_BYTES = 64 * 1024 * 1024;
-/** These may wait for the world outside; the connection bounds them, and leases must not wait behind them. */
-const SLOW: ReadonlySet<string> = new Set(["tool", "repository"]);
+/** Frames that may wait for the outside; the connection bounds them, and leases must not wait behind them. */
+const SLOW_FRAMES: ReadonlySet<string> = new Set(["tool", "repository"]);
 
 export interface RunnerSocketOptions {
   stillGood(): Promise<boolean>;
@@ -99,13 +99,13 @@ export function serveRunner(
   socket.on("error", (error) => log.warn({ err: error }, "a runner's socket failed"));
 }
 
-/** Undefined when more answers may be written. */
+/** Returns undefined when more responses may be written. */
 function roomOf(socket: WebSocket): Promise<void> | undefined {
   if (socket.bufferedAmount <= HIGH_WATER_BYTES) return undefined;
   return new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
 }
 
-/** Notices a peer that takes nothing of what waits for it. */
+/** Detects a peer that reads none of its pending responses. */
 class UnreadAnswers {
   readonly #socket: WebSocket;
   #least = 0;
@@ -136,8 +136,8 @@ class FrameReader {
   readonly #socket: WebSocket;
   readonly #connection: RunnerConnection;
   readonly #parts: ReaderParts;
-  #hasToldBadDelta = false;
-  /** Blobs are large: one is answered after the other, and only while the peer reads. */
+  #hasLoggedBadDelta = false;
+  /** Blobs are large: they are sent one after the other, and only while the peer reads. */
   #blobs = Promise.resolve();
 
   constructor(socket: WebSocket, connection: RunnerConnection, parts: ReaderParts) {
@@ -146,7 +146,7 @@ class FrameReader {
     this.#parts = parts;
   }
 
-  /** Returns a promise for what keeps one of the places for frames under way. */
+  /** Returns a promise that keeps one of the slots for frames under way. */
   read(bytes: Buffer, isBinary: boolean): Promise<void> | undefined {
     const from = performance.now();
     const done = this.#take(bytes, isBinary);
@@ -155,47 +155,47 @@ class FrameReader {
   }
 
   #take(bytes: Buffer, isBinary: boolean): Promise<void> | undefined {
-    // Before anything is made of it: what is nested deep or holds very many values costs far more
-    // to parse than to send.
+    // Checked before parsing: a frame that is nested deep or holds very many values costs far more to parse
+    // than to send.
     if (exceededBound(bytes, RUNNER_FRAME_BOUNDS)) {
       this.#socket.close(1009, "a frame is nested too deep or holds too much");
       return undefined;
     }
     const { frame, id, op } = isBinary ? {} : parseFrame(bytes);
     this.#parts.rate.spend(frameCost(frame?.op, bytes.length));
-    if (frame) return this.#pass(frame);
+    if (frame) return this.#accept(frame);
     if (id !== undefined) refuseFrame(this.#socket, id);
-    // A piece that is shown may be lost, and the other turns on this line go on.
-    else if (op === "delta") this.#tellBadDelta();
+    // A streamed piece may be lost, and the other turns on this connection continue.
+    else if (op === "delta") this.#logBadDelta();
     else this.#socket.close(1007, "not a runner frame");
     return undefined;
   }
 
-  #pass(frame: RunnerFrame): Promise<void> | undefined {
-    if (frame.op !== "fetch_blob") return this.#hand(frame);
+  #accept(frame: RunnerFrame): Promise<void> | undefined {
+    if (frame.op !== "fetch_blob") return this.#dispatch(frame);
     this.#blobs = this.#blobs.then(async () => {
       for (let room = roomOf(this.#socket); room; room = roomOf(this.#socket)) {
         if (this.#socket.readyState !== this.#socket.OPEN) return;
         await room;
       }
-      await this.#hand(frame);
+      await this.#dispatch(frame);
     });
     return this.#blobs;
   }
 
-  #hand(frame: RunnerFrame): Promise<void> | undefined {
+  #dispatch(frame: RunnerFrame): Promise<void> | undefined {
     const done = this.#connection.receive(frame).catch((error: unknown) => {
-      // The runner keeps what was not acknowledged and sends it again on the next connection.
+      // The runner keeps unacknowledged frames and sends them again on the next connection.
       this.#parts.log.error({ err: error, op: frame.op }, "a runner frame failed");
       this.#socket.close(1011, "try again");
     });
-    return SLOW.has(frame.op) ? undefined : done;
+    return SLOW_FRAMES.has(frame.op) ? undefined : done;
   }
 
-  /** Once for a connection: a runner that sends nothing else must not fill the log. */
-  #tellBadDelta(): void {
-    if (this.#hasToldBadDelta) return;
-    this.#hasToldBadDelta = true;
+  /** Logs once per connection: a runner that sends nothing else must not fill the log. */
+  #logBadDelta(): void {
+    if (this.#hasLoggedBadDelta) return;
+    this.#hasLoggedBadDelta = true;
     const { runnerId } = this.#connection;
     this.#parts.log.warn({ runnerId }, BAD_DELTA);
   }
@@ -203,7 +203,7 @@ class FrameReader {
 
 const BAD_DELTA = "a piece of an entry was not as this server knows it; it was left out";
 
-/** `id` and `op`: of one that is no frame we know, but can be answered or left out. */
+/** `id` and `op`: of an unknown frame that can still be answered or skipped. */
 function parseFrame(bytes: Buffer): { frame?: RunnerFrame; id?: string; op?: unknown } {
   try {
     const text = String(bytes);
@@ -211,7 +211,7 @@ function parseFrame(bytes: Buffer): { frame?: RunnerFrame; id?: string; op?: unk
     const { id, op, items } = json as { id?: unknown; op?: unknown; items?: unknown };
     const known = typeof id === "string" && id.length <= MAX_ID_CHARS ? { id, op } : { op };
     if (bytes.length > MAX_PLAIN_FRAME_BYTES && op !== "blob") return known;
-    // Before the schema looks at each of them, and tells of each what is wrong.
+    // Checked before the schema validates each item and reports each error.
     if (Array.isArray(items) && items.length > MAX_FRAME_ITEMS) return known;
     // Text of agents, tools and models is kept as far as it can be stored.
     const value = mayHoldUnstorable(text) ? cleanValue(json) : json;
@@ -222,7 +222,7 @@ function parseFrame(bytes: Buffer): { frame?: RunnerFrame; id?: string; op?: unk
   }
 }
 
-/** Sent again it would be no better, so the runner is told instead of left to try. */
+/** A retry would fail again, so the runner gets a refusal. */
 function refuseFrame(socket: WebSocket, id: string): void {
   const message =
     "The frame is not as this server knows it, or too large. Update the older of the two.";
@@ -232,7 +232,7 @@ function refuseFrame(socket: WebSocket, id: string): void {
 function answersPing(socket: WebSocket): Promise<boolean> {
   if (socket.readyState !== socket.OPEN) return Promise.resolve(false);
   return new Promise((resolve) => {
-    // While it is held back by its rate, its pongs are not read either.
+    // While the socket is paused by its rate, its pongs are not read either.
     if (socket.isPaused) return resolve(true);
     const end = (isAlive: boolean) => {
       clearTimeout(timer);

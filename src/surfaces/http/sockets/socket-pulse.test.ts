@@ -11,7 +11,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** `answers`: whether the peer's program still runs; one that was stopped answers no ping. */
+/** `answers`: the peer's program still runs; a stopped one answers no ping. */
 async function open(answers: boolean) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");

@@ -1,21 +1,20 @@
 /**
- * Pings a socket and notices when its peer falls silent: a stopped process, a sleeping machine or a
- * pulled cable closes nothing. A peer is quiet when it has missed a ping, and is given up when nothing
- * has come from it for eight.
+ * Pings a socket and detects a silent peer: a stopped process, a sleeping machine or a pulled cable closes
+ * nothing. A peer is quiet when it has missed a ping, and dead when nothing has come from it for eight.
  */
 import type { WebSocket } from "ws";
 
 const PING_EVERY_MS = 1_000;
-/** In pings: one and some air for a busy machine. */
+/** Pings without a sign of life: one, with a margin for a busy machine. */
 const QUIET_AFTER = 1.8;
 const DEAD_AFTER = 8;
-/** A look at the clock that comes so many pings late means that this process was busy or stopped itself. */
+/** A timer that fires this many pings late means that this process itself was busy or stopped. */
 const LATE = 1;
 
 export interface PulseOptions {
-  /** Nothing came for too long; the socket is ended after this. */
+  /** Called when nothing came for too long, before the socket is ended. */
   dead(): void;
-  /** Something came from a peer that was quiet. */
+  /** Called when a quiet peer sends something. */
   heardAgain(): void;
   pingEveryMs?: number;
 }
@@ -34,8 +33,8 @@ export class SocketPulse {
     this.#everyMs = options.pingEveryMs ?? PING_EVERY_MS;
     this.#heardAt = performance.now();
     this.#lookedAt = this.#heardAt;
-    for (const event of ["message", "ping", "pong"]) socket.on(event, () => this.#hear());
-    this.#timer = setInterval(() => this.#look(), this.#everyMs);
+    for (const event of ["message", "ping", "pong"]) socket.on(event, () => this.#markAlive());
+    this.#timer = setInterval(() => this.#checkPulse(), this.#everyMs);
     socket.once("close", () => clearInterval(this.#timer));
   }
 
@@ -43,17 +42,17 @@ export class SocketPulse {
     return performance.now() - this.#heardAt > QUIET_AFTER * this.#everyMs;
   }
 
-  #hear(): void {
+  #markAlive(): void {
     const wasQuiet = this.isQuiet;
     this.#heardAt = performance.now();
     if (wasQuiet) this.#options.heardAgain();
   }
 
-  #look(): void {
+  #checkPulse(): void {
     const now = performance.now();
     const isLate = now - this.#lookedAt > (1 + LATE) * this.#everyMs;
     this.#lookedAt = now;
-    // What the peer sent meanwhile has not been read yet: it is not its fault.
+    // Messages of the peer are still unread: the silence is ours.
     if (isLate || this.#socket.isPaused) this.#heardAt = now;
     if (now - this.#heardAt > DEAD_AFTER * this.#everyMs) {
       this.#options.dead();

@@ -12,7 +12,7 @@ const callerOf = (userId: string, credentialId: string, kind = "session"): Calle
   kind,
 });
 
-/** Takes places until it is refused. */
+/** Takes slots until it is refused. */
 function fill(slots: StreamSlots, kind: StreamKind, caller: Caller) {
   const leaves: (() => void)[] = [];
   for (;;) {

@@ -1,7 +1,6 @@
 /**
- * Caps on what stays open: live sockets, event streams, requests that wait, runner sockets. Counted
- * for each credential and for the person behind it, in this process, since each of them takes
- * memory and a descriptor here.
+ * Limits on open streams: live sockets, event streams, waiting requests, runner sockets. Counted per
+ * credential and per person, in this process, since each of them takes memory and a descriptor here.
  */
 import { Refusal } from "#base/refusal.ts";
 import { partyOf } from "#engine/index.ts";
@@ -26,11 +25,11 @@ const WORDS: Readonly<Record<StreamKind, string>> = {
 const RETRY_AFTER_MS = 5_000;
 
 export class StreamSlots {
-  /** Places that are taken, by kind. */
+  /** Taken slots, by kind. */
   readonly totals: Record<StreamKind, number> = { live: 0, events: 0, wait: 0, runner: 0 };
   readonly #counts = new Map<string, number>();
 
-  /** Returns the function that gives the place back; refuses when there is none. */
+  /** Returns the function that frees the slot; refuses when none is left. */
   enter(kind: StreamKind, caller: Caller): () => void {
     const most = PER_CREDENTIAL[kind] * (caller.kind === "owner_key" ? OWNER_FACTOR : 1);
     const counted = [

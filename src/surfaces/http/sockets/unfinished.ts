@@ -1,8 +1,8 @@
 /**
- * Connections that have not sent a whole request head. Nobody knows whose they are, so they are bounded
- * by address: past the bound the oldest one of the same address is cut. An honest client sends its
- * head at once and is never the oldest for long. Those that were answered before and have asked for
- * nothing since have more room: a proxy keeps some of them ready.
+ * Connections without a complete request head. Their callers are unknown, so they are limited by address:
+ * above the limit the oldest one of the same address is cut. An honest client sends its head at once and is
+ * never the oldest for long. Idle connections after a response have a higher limit: a proxy keeps some of
+ * them ready.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -34,7 +34,7 @@ export function limitUnfinished(server: Server, most = MAX_UNFINISHED): void {
 class ByAddress {
   readonly #most: number;
   readonly #sockets = new Map<string, Set<Socket>>();
-  /** The address is not known any more once a connection is closed. */
+  /** A closed connection does not report its address any more. */
   readonly #groups = new WeakMap<Socket, string>();
 
   constructor(most: number) {

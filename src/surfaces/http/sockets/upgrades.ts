@@ -32,10 +32,10 @@ export interface UpgradeParts {
   insecureHttp: boolean;
 }
 
-/** A refused peer gets its answer; one that does not take it is cut. */
+/** A refused peer gets a response; one that does not read it is cut off. */
 const REFUSED_WITHIN_MS = 2_000;
 
-interface Knock {
+interface UpgradeRequest {
   request: IncomingMessage;
   socket: Duplex;
   head: Buffer;
@@ -52,7 +52,7 @@ export class Upgrades {
     this.#live = new WebSocketServer({
       ...options,
       maxPayload: MAX_LIVE_FRAME_BYTES,
-      // Never the one that carries the page's key.
+      // Never selects the protocol that carries the page's key.
       handleProtocols: (offered) => (offered.has(LIVE_PROTOCOL) ? LIVE_PROTOCOL : false),
     });
     this.#runner = new WebSocketServer({ ...options, maxPayload: MAX_RUNNER_FRAME_BYTES });
@@ -70,7 +70,7 @@ export class Upgrades {
       for (const client of clients) client.close(1001, "server is stopping");
   }
 
-  async #upgrade(knock: Knock): Promise<void> {
+  async #upgrade(knock: UpgradeRequest): Promise<void> {
     const { request } = knock;
     const caller = await this.#identify(request);
     const { principal } = caller;
@@ -101,14 +101,14 @@ export class Upgrades {
     const forwarded = request.headers["x-forwarded-for"];
     const address = clientAddress(
       request.socket.remoteAddress,
-      // Node joins repeated ones, whatever its types say.
+      // Node joins repeated headers, whatever its types say.
       Array.isArray(forwarded) ? forwarded.join() : forwarded,
       this.#parts.trustedProxy,
     );
     return callers.identify(request.headers, address, true);
   }
 
-  #acceptLive(knock: Knock, caller: Caller, principal: Principal): void {
+  #acceptLive(knock: UpgradeRequest, caller: Caller, principal: Principal): void {
     const { kernel, callers, feeds, rates, clock, log } = this.#parts;
     this.#accept(this.#live, knock, { kind: "live", caller }, (ws) =>
       serveLive(ws, principal, {
@@ -125,7 +125,7 @@ export class Upgrades {
   }
 
   #acceptRunner(
-    knock: Knock,
+    knock: UpgradeRequest,
     caller: Caller,
     principal: Extract<Principal, { kind: "runner" }>,
   ): void {
@@ -141,12 +141,12 @@ export class Upgrades {
 
   #accept(
     server: WebSocketServer,
-    { request, socket, head }: Knock,
+    { request, socket, head }: UpgradeRequest,
     { kind, caller }: { kind: StreamKind; caller: Caller },
     serve: (ws: WebSocket) => void,
   ): void {
     const leave = this.#parts.streams.enter(kind, caller);
-    // The place belongs to the connection, whether it becomes a socket or not.
+    // The slot belongs to the connection, whether it becomes a socket or not.
     socket.once("close", leave);
     if (socket.destroyed) leave();
     server.handleUpgrade(request, socket, head, (ws) => {
@@ -168,7 +168,7 @@ function refuseUpgrade(socket: Duplex, error: unknown, log: Log): void {
   const { retryAfterMs } = refusal;
   const retry =
     retryAfterMs === undefined ? "" : `Retry-After: ${Math.ceil(retryAfterMs / 1_000)}\r\n`;
-  // The peer may leave its half open for as long as it likes, and need not read.
+  // The peer may leave its half open as long as it likes, and need not read.
   socket.once("finish", () => socket.destroy());
   setTimeout(() => socket.destroy(), REFUSED_WITHIN_MS).unref();
   socket.end(

@@ -1,6 +1,6 @@
 /**
- * What waits for the person's answer in a conversation and among its children. Each is shown once; the
- * first answer given anywhere stands, and is told here too.
+ * Pending approvals of a conversation and its children. Each is shown once; the first answer given anywhere
+ * stands, and is shown here too.
  */
 
 import {
@@ -22,7 +22,7 @@ import { Reading } from "./reading.ts";
 import { createRefresh } from "./refresh.ts";
 
 export interface AsksView {
-  /** How many rows fit into the window; where there is none, everything is printed at once. */
+  /** Rows of the window; undefined: everything is printed at once. */
   pageRows?(): number;
   print(lines: readonly string[]): void;
   note(text: string): void;
@@ -30,15 +30,15 @@ export interface AsksView {
 }
 
 export interface AskScope {
-  /** The session that is talked with. */
+  /** Session of the conversation. */
   session(): Session;
-  /** What a session of the tree is called; undefined when it is not known. */
+  /** Name of a session in the tree; undefined when it is unknown. */
   nameOf(sessionId: string): string | undefined;
 }
 
 export interface AsksLook {
   style: Style;
-  /** Where everything must fit in. */
+  /** Output, for its width. */
   output: Output;
 }
 
@@ -51,11 +51,11 @@ export class Asks {
   readonly #look: AsksLook;
   #pending: Approval[] = [];
   readonly #shown = new Set<string>();
-  readonly #aside = new Set<string>();
-  /** Answers to the first questions of the one in front. */
+  readonly #setAside = new Set<string>();
+  /** Answers to the first questions of the approval in front. */
   #answers: string[] = [];
-  readonly #strangers = new Map<string, Session | null>();
-  /** Chosen by its id, ahead of the others. */
+  readonly #otherSessions = new Map<string, Session | null>();
+  /** Id of the approval that was chosen ahead of the others. */
   #chosen: string | undefined;
   #reading: Reading | undefined;
 
@@ -72,13 +72,13 @@ export class Asks {
     return this.#pending.length;
   }
 
-  /** What is to be answered now. */
+  /** Approval to answer now. */
   get front(): Approval | undefined {
     const chosen = this.#pending.find(({ id }) => id === this.#chosen);
-    return chosen ?? this.#pending.find(({ id }) => !this.#aside.has(id));
+    return chosen ?? this.#pending.find(({ id }) => !this.#setAside.has(id));
   }
 
-  /** Part of what is asked was not shown yet. */
+  /** True while part of the approval was not shown yet. */
   get hasMore(): boolean {
     return this.#reading?.hasMore === true && this.#reading.id === this.front?.id;
   }
@@ -90,8 +90,8 @@ export class Asks {
   }
 
   /**
-   * Stands at the line to type on and says what the answer is about: an agent that goes on talking
-   * could print something that looks like another question below the real one.
+   * Names the approval in the input's label: an agent that goes on writing could print something that looks
+   * like another question below the real one.
    */
   get summary(): string | undefined {
     const { front } = this;
@@ -103,23 +103,23 @@ export class Asks {
   putAside(): boolean {
     const { front } = this;
     if (!front) return false;
-    this.#aside.add(front.id);
+    this.#setAside.add(front.id);
     this.#chosen = undefined;
     this.#answers = [];
     this.#showFront();
     return true;
   }
 
-  /** Everything that waits is shown again, and what was put aside is to be answered again. */
+  /** Shows all pending approvals again, also those that were set aside. */
   showAll(): void {
-    this.#aside.clear();
+    this.#setAside.clear();
     this.#answers = [];
     if (this.#pending.length === 0) this.#view.note("Nothing waits for you.");
     for (const approval of this.#pending) this.#show(approval);
     this.#view.changed();
   }
 
-  /** Another conversation begins: what waits is looked at with other eyes. */
+  /** Resets the state for another conversation. */
   async startOver(): Promise<void> {
     this.#pending = [];
     this.#chosen = undefined;
@@ -129,33 +129,34 @@ export class Asks {
     await this.refresh();
   }
 
-  /** A typed answer to the one in front. */
+  /** Applies a typed answer to the approval in front. */
   async answer(text: string): Promise<void> {
     const { front } = this;
     if (!front) return;
-    if (this.hasMore && /^(|all)$/i.test(text.trim())) return this.#readOn(text.trim() !== "");
-    const heard = this.#hear(front, text);
+    if (this.hasMore && /^(|all)$/i.test(text.trim()))
+      return this.#showNextRows(text.trim() !== "");
+    const heard = this.#countedAnswer(front, text);
     if (heard === undefined) return;
     const answer = readAnswer(front, this.#answers, heard);
     if (answer.type === "unclear") return this.#view.note(answer.how);
     if (answer.type === "next") {
       this.#answers = answer.answers;
-      this.#begin(front, describeQuestion(front, this.#answers.length, this.#ways()));
+      this.#begin(front, describeQuestion(front, this.#answers.length, this.#askLook()));
       return this.#view.changed();
     }
     await this.#send(front, answer.body);
   }
 
-  /** The next page of what is asked, or all that is left of it. */
-  #readOn(isAll: boolean): void {
+  /** Shows the next page of the approval, or all that is left. */
+  #showNextRows(isAll: boolean): void {
     const reading = this.#reading;
     if (!reading) return;
     this.#view.print(isAll ? reading.skim() : reading.nextPage(this.#pageRows()));
     this.#view.changed();
   }
 
-  /** A typed answer as it counts; undefined when it does not, because something was not shown. */
-  #hear(approval: Approval, text: string): string | undefined {
+  /** Returns a typed answer that counts; undefined for an allow before everything was shown. */
+  #countedAnswer(approval: Approval, text: string): string | undefined {
     const reading = this.#reading;
     if (!this.#view.pageRows || !(approval.kind === "question" || isYes(text))) return text;
     if (reading?.id !== approval.id || this.#columns() < reading.columns) {
@@ -171,7 +172,7 @@ export class Asks {
     return undefined;
   }
 
-  /** By name: `/allow`, `/always`, `/deny`. */
+  /** Decides by command: `/allow`, `/always`, `/deny`. */
   async decide(id: string | undefined, text: string): Promise<void> {
     const approval = id === undefined ? this.front : this.#pending.find((known) => known.id === id);
     if (!approval) {
@@ -185,7 +186,7 @@ export class Asks {
       this.#view.note("This is the one. Read it, then answer.");
       return this.#view.changed();
     }
-    const heard = this.#hear(approval, text);
+    const heard = this.#countedAnswer(approval, text);
     if (heard === undefined) return;
     const answer = readAnswer(approval, [], heard);
     if (answer.type === "send") await this.#send(approval, answer.body);
@@ -213,12 +214,12 @@ export class Asks {
     const gone = this.#pending.filter(({ id }) => !ours.some((approval) => approval.id === id));
     const wasFront = this.front?.id;
     this.#pending = ours.toSorted((a, b) => a.askedAt.localeCompare(b.askedAt));
-    for (const { id } of gone) await this.#tellOutcome(id);
+    for (const { id } of gone) await this.#showOutcome(id);
     if (this.front?.id !== wasFront) this.#answers = [];
     this.#showFront();
   }
 
-  async #tellOutcome(id: string): Promise<void> {
+  async #showOutcome(id: string): Promise<void> {
     if (!this.#shown.has(id)) return;
     const { approval } = await this.#api.again.approvals.get({ id });
     const who = this.#whoOf(approval);
@@ -233,7 +234,7 @@ export class Asks {
 
   #show(approval: Approval): void {
     this.#shown.add(approval.id);
-    const look = this.#ways();
+    const look = this.#askLook();
     this.#begin(approval, [
       ...describeAsk(approval, this.#whoOf(approval), look),
       ...describeQuestion(approval, 0, look),
@@ -241,7 +242,7 @@ export class Asks {
     ]);
   }
 
-  /** Prints as much as fits; the rest comes when it is asked for. */
+  /** Prints as much as fits; the rest follows on request. */
   #begin(approval: Approval, rows: readonly string[]): void {
     const reading = new Reading(approval.id, rows, this.#columns());
     if (approval.id === this.front?.id) this.#reading = reading;
@@ -258,25 +259,25 @@ export class Asks {
     return columnsOf(this.#look.output) - 1;
   }
 
-  #ways(): AskLook {
+  #askLook(): AskLook {
     return { style: this.#look.style, columns: this.#columns() };
   }
 
   #whoOf({ sessionId }: Approval): string | null {
     return sessionId === this.#scope.session().id
       ? null
-      : (this.#scope.nameOf(sessionId) ?? this.#strangers.get(sessionId)?.title ?? sessionId);
+      : (this.#scope.nameOf(sessionId) ?? this.#otherSessions.get(sessionId)?.title ?? sessionId);
   }
 
-  /** Asked by the conversation itself, by a child, or further down the same tree. */
+  /** True for an approval of the conversation itself, of a child, or further down the same tree. */
   async #isOurs({ sessionId }: Approval): Promise<boolean> {
     const { id, rootSessionId, depth } = this.#scope.session();
     if (sessionId === id || this.#scope.nameOf(sessionId) !== undefined) return true;
-    if (!this.#strangers.has(sessionId)) {
+    if (!this.#otherSessions.has(sessionId)) {
       const found = await this.#api.sessions.get({ id: sessionId }).catch(() => undefined);
-      this.#strangers.set(sessionId, found?.session ?? null);
+      this.#otherSessions.set(sessionId, found?.session ?? null);
     }
-    const stranger = this.#strangers.get(sessionId);
+    const stranger = this.#otherSessions.get(sessionId);
     return stranger?.rootSessionId === rootSessionId && stranger.depth > depth;
   }
 }

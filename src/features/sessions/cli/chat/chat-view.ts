@@ -1,24 +1,24 @@
-/** Where a conversation is shown: a terminal, plain text, or JSON lines. */
+/** View of a conversation: a terminal, plain text, or JSON lines. */
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 
 export interface ChatView {
-  /** Another session is talked with from here on. */
+  /** Starts the view of another session. */
   begin(): void;
-  /** Every event of the log as it comes, for programs. */
+  /** Shows every event of the log as it comes, for programs. */
   raw?(event: SessionEvent): void;
   event(event: SessionEvent): void;
   delta(delta: Delta): void;
-  /** A prompt that has begun; `who` is null for one's own. */
+  /** Shows a prompt whose turn has begun; `who` is null for the person's own. */
   prompt(who: string | null, text: string): void;
-  /** How a turn ended. */
+  /** Shows the outcome of a turn. */
   end(prompt: Prompt): void;
-  /** About the conversation, not part of it. */
+  /** Shows a remark about the conversation, which is not part of it. */
   note(text: string): void;
-  /** What was asked for, or must be seen. Already without anything that could command a terminal. */
+  /** Shows requested or important lines, already without terminal control characters. */
   print(lines: readonly string[]): void;
-  /** How many rows fit into the window, if there is one: longer things are shown page by page. */
+  /** Rows of the window, if there is one: longer texts are shown page by page. */
   pageRows?(): number;
-  /** Something that stands at the foot has changed. */
+  /** Redraws the footer. */
   changed(): void;
 }

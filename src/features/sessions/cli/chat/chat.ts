@@ -1,7 +1,7 @@
 /**
- * A conversation from a terminal, or from lines that a program writes: what typed lines do, which
- * session they go to, and what waits for an answer. It shows through a view and decides nothing that
- * the server decides; leaving it changes nothing but that nobody looks.
+ * A conversation from a terminal, or from lines that a program writes: interprets typed lines, sends them to
+ * a session, and tracks pending approvals. It shows through a view and makes no decision of the server's;
+ * leaving it only stops watching.
  */
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
@@ -18,7 +18,7 @@ import { Conversation } from "./conversation.ts";
 import { type CommandName, helpLines, readLine } from "./slash-commands.ts";
 import type { Status } from "./terminal/status-line.ts";
 
-/** Of prompts that tell a parent what became of its children. */
+/** Channel of prompts that notify a parent about its children. */
 const WAKE_CHANNEL = "wake";
 
 export interface ChatOptions {
@@ -26,7 +26,7 @@ export interface ChatOptions {
   view: ChatView;
   me: string;
   style: Style;
-  /** Where the tree must fit in. */
+  /** Output, for the width of the tree. */
   output: Output;
   reasoning: boolean;
   giveUpAfterMs?: number | undefined;
@@ -37,20 +37,20 @@ export class Chat {
   readonly asks: Asks;
   /** The person's prompts, for Up and Down. */
   readonly history: string[] = [];
-  /** How many lines could not be carried out. */
+  /** Number of lines that failed. */
   mistakes = 0;
-  /** A command was carried out. */
+  /** True once a command was carried out. */
   hasActed = false;
   readonly #sent = new Set<string>();
   readonly #settled = new Map<string, Prompt>();
-  /** A prompt from here ended by waiting, and no turn since has said what came of it. */
+  /** A prompt from here ended by waiting, and no later turn has reported a result. */
   #isHandedOn = false;
   readonly #options: ChatOptions;
   readonly #left = new AbortController();
   #following = new AbortController();
   #showsReasoning: boolean;
-  /** Where `/back` goes. */
-  readonly #came: Session[] = [];
+  /** Sessions that `/back` returns to. */
+  readonly #previousSessions: Session[] = [];
   #numbers: string[] = [];
   #isStopping = false;
   #failed: (error: unknown) => void = () => {};
@@ -63,7 +63,7 @@ export class Chat {
       this.#failed = reject;
     });
     this.#failure.catch(() => {});
-    this.conversation = this.#talkWith(session);
+    this.conversation = this.#openConversation(session);
     this.asks = new Asks(
       options.api,
       options.view,
@@ -79,7 +79,7 @@ export class Chat {
     );
   }
 
-  /** Until `leave`, or until there is no hope. */
+  /** Runs until `leave`, or until the session cannot be followed any more. */
   async follow(): Promise<void> {
     const { api } = this.#options;
     const hints = followHints(api, (hinted) => this.#hinted(hinted), this.#left.signal);
@@ -121,18 +121,18 @@ export class Chat {
     };
   }
 
-  /** What waits to be worked on, in order. */
+  /** Pending prompts, in order. */
   waiting(): string[] {
     const { queue, sending } = this.conversation;
     return [...queue.map(({ content }) => content), ...sending.values()];
   }
 
-  /** What became of the prompts that were sent from here; undefined: it is not over. */
+  /** Outcomes of the prompts that were sent from here; undefined: still running. */
   outcomes(): (Prompt | undefined)[] {
     return [...this.#sent].map((id) => this.#outcomeOf(id));
   }
 
-  /** The answer to something that was sent from here is still to come. */
+  /** True while the reply to a prompt from here is still to come. */
   get isHandedOn(): boolean {
     return this.#isHandedOn && this.conversation.goesOn;
   }
@@ -142,22 +142,22 @@ export class Chat {
     return prompt && prompt.mergedInto !== null ? this.#outcomeOf(prompt.mergedInto) : prompt;
   }
 
-  /** A line as a person or a program has typed it. */
+  /** Handles a line that a person or a program has typed. */
   async say(text: string): Promise<void> {
-    const said = readLine(text);
+    const typed = readLine(text);
     try {
-      if (said.type === "prompt") await this.#send(said.text);
-      else if (said.type === "command") {
+      if (typed.type === "prompt") await this.#send(typed.text);
+      else if (typed.type === "command") {
         this.hasActed = true;
-        await this.#commands[said.name](said.rest);
-      } else if (said.type === "unknown")
-        this.#mistake(`There is no ${said.word}; /help lists what there is.`);
+        await this.#commands[typed.name](typed.rest);
+      } else if (typed.type === "unknown")
+        this.#mistake(`There is no ${typed.word}; /help lists what there is.`);
     } catch (error) {
       this.#mistake(messageOf(error));
     }
   }
 
-  /** A typed answer to what is asked. */
+  /** Handles a typed answer to an approval. */
   async answer(text: string): Promise<void> {
     try {
       await this.asks.answer(text);
@@ -166,7 +166,7 @@ export class Chat {
     }
   }
 
-  /** The first press ends the turn; true: it was the second, and it is time to leave. */
+  /** Handles Ctrl-C. The first press ends the turn; true for the second, which leaves. */
   interrupt(): boolean {
     if (this.#isStopping) return true;
     this.#isStopping = true;
@@ -174,7 +174,7 @@ export class Chat {
     return false;
   }
 
-  /** Something else was done since the first press. */
+  /** Resets the first press after any other action. */
   calmDown(): void {
     this.#isStopping = false;
   }
@@ -215,7 +215,7 @@ export class Chat {
     this.#options.view.note(text);
   }
 
-  #talkWith(session: Session): Conversation {
+  #openConversation(session: Session): Conversation {
     this.#following = new AbortController();
     return new Conversation(session, {
       ...this.#options,
@@ -288,11 +288,11 @@ export class Chat {
       return this.#mistake(`There is no ${which} in the tree; /tree shows it.`);
     const from = this.conversation.session;
     await this.#goTo(id);
-    this.#came.push(from);
+    this.#previousSessions.push(from);
   }
 
   async #back(): Promise<void> {
-    const to = this.#came.pop()?.id ?? this.conversation.session.parentSessionId;
+    const to = this.#previousSessions.pop()?.id ?? this.conversation.session.parentSessionId;
     if (to === null) return this.#options.view.note("There is nowhere to go back to.");
     await this.#goTo(to);
   }
@@ -301,12 +301,12 @@ export class Chat {
     const { session } = await this.#options.api.again.sessions.get({ id });
     this.#following.abort();
     this.#numbers = [];
-    this.conversation = this.#talkWith(session);
+    this.conversation = this.#openConversation(session);
     await this.welcome();
     this.#begin();
   }
 
-  /** Says whom one talks with, and what was said last. */
+  /** Shows the session and its last messages. */
   async welcome(): Promise<void> {
     const { title, id } = this.conversation.session;
     this.#options.view.begin();

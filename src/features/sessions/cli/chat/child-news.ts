@@ -1,4 +1,4 @@
-/** What is worth a line about a child that has changed; pure. Its questions are shown as such. */
+/** Lines about children that have changed; pure. A child's questions are shown as approvals. */
 import type { Child } from "#features/delegation/contract.ts";
 import { safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 

@@ -1,4 +1,4 @@
-/** What comes from children, in few lines; pure. */
+/** Short forms of notices from children; pure. */
 import type { SessionEvent } from "#protocol/events.ts";
 import { childLines } from "#protocol/notices/notice-words.ts";
 import type { Notice } from "#protocol/notices/notices.ts";
@@ -6,13 +6,13 @@ import { safeLine, shorten } from "#surfaces/cli/kit/text/terminal.ts";
 
 const LINE_CHARS = 200;
 
-/** The heads of what a parent is told of its children; null when the prompt is something else. */
+/** First lines of a notice about children; null for any other prompt. */
 export function wakeLines(notice: Notice | null): string[] | null {
   if (notice?.kind !== "children") return null;
   return childLines(notice, ": ").map((line) => shorten(safeLine(line), LINE_CHARS));
 }
 
-/** Who wrote it, when an agent passed on word for word what another one said. */
+/** Author of text that an agent forwarded verbatim from another one. */
 export function forwardedFrom({ type, reason, data }: SessionEvent): string | null {
   if (type !== "notice" || reason !== "forwarded") return null;
   const author = data?.author as { name?: unknown } | undefined;

@@ -1,6 +1,6 @@
 /**
- * One session that is talked with: its log from where it was joined, its queue and its children. What
- * it knows comes from the log, which misses nothing, and from looking again at every hint.
+ * One session of a chat: its log since joining, its queue and its children. Its state comes from the log,
+ * which misses nothing, and from a refresh at every hint.
  */
 import { randomUUID } from "node:crypto";
 import { systemClock } from "#base/clock.ts";
@@ -20,12 +20,12 @@ import { createRefresh } from "./refresh.ts";
 export interface ConversationOptions {
   api: Api;
   view: ChatView;
-  /** Whose prompts are one's own. */
+  /** Id of the person whose prompts are shown as their own. */
   me: string;
   showsReasoning(): boolean;
-  /** Something asks, or has been answered. */
+  /** Called when an approval opens or closes. */
   gatesChanged(): void;
-  /** `hasHandedOn`: the turn ended by waiting, and its answer comes with a later one. */
+  /** `hasHandedOn`: the turn ended by waiting, and a later one brings its reply. */
   settled(prompt: Prompt, hasHandedOn: boolean): void;
   signal: AbortSignal;
   /** Undefined: never. */
@@ -36,7 +36,7 @@ const HISTORY = 12;
 const RETRY_MS = 1_000;
 const BUSY: readonly string[] = ["working", "needs_you", "recovering", "unknown"];
 const NAMED = 3;
-const SAYS_LITTLE: ReadonlySet<SessionEvent["type"]> = new Set([
+const UNSHOWN_EVENTS: ReadonlySet<SessionEvent["type"]> = new Set([
   "gate_opened",
   "gate_closed",
   "model_call",
@@ -46,15 +46,15 @@ export class Conversation {
   session: Session;
   family: Family = { items: [], more: 0, treeCost: null };
   queue: Prompt[] = [];
-  /** Prompts that the server has not answered yet. */
+  /** Prompts that the server has not confirmed yet. */
   readonly sending = new Map<string, string>();
   isAway = false;
   readonly refresh: () => Promise<void>;
   readonly #options: ConversationOptions;
   readonly #refreshQueue: () => Promise<void>;
-  /** Prompts whose turn has begun and not ended, as far as the log has been read. */
+  /** Prompts whose turn has begun and not ended, up to the position read. */
   readonly #running = new Set<string>();
-  /** How far the log has been read. */
+  /** Position up to which the log has been read. */
   #seen: number;
   #knowsFamily = false;
 
@@ -70,11 +70,11 @@ export class Conversation {
     return BUSY.includes(this.session.activity);
   }
 
-  /** Something comes of its children, or of what is in its queue, without anybody's doing. */
+  /** True while its children or its queue will produce something without the person. */
   get goesOn(): boolean {
     const isUp = ({ activity }: { activity: string }) =>
       activity === "waiting" || BUSY.includes(activity);
-    // What was looked at may be ahead of the log, and the log is what has been shown.
+    // The refreshed state may be ahead of the log, and only the log has been shown.
     const isBehind = this.#seen < this.session.lastSeq;
     return isBehind || isUp(this.session) || this.queue.length > 0 || this.family.items.some(isUp);
   }
@@ -83,7 +83,7 @@ export class Conversation {
     return this.family.items.find(({ sessionId }) => sessionId === id);
   }
 
-  /** What was said last before it was joined; the person's own prompts of it, oldest first. */
+  /** Shows the last messages before joining; returns the person's own prompts among them, oldest first. */
   async showPast(): Promise<string[]> {
     const { api, view } = this.#options;
     const { items } = await api.again.sessions.transcript({
@@ -97,7 +97,7 @@ export class Conversation {
       .map(({ text }) => text ?? "");
   }
 
-  /** Resolves when the signal aborts; throws when there is no hope. */
+  /** Resolves when the signal aborts; throws when the session cannot be followed any more. */
   async follow(): Promise<void> {
     const { api, view, signal, giveUpAfterMs } = this.#options;
     const { id: sessionId, lastSeq: after } = this.session;
@@ -112,7 +112,7 @@ export class Conversation {
       else if (item.type === "delta") {
         if (item.delta.kind !== "reasoning" || this.#options.showsReasoning())
           view.delta(item.delta);
-      } else this.#lineIs(item.type);
+      } else this.#connectionChanged(item.type);
     }
   }
 
@@ -120,7 +120,7 @@ export class Conversation {
     if (sessionId === this.session.id || this.childOf(sessionId)) void this.refresh();
   }
 
-  /** Goes on until the server has it: the same dispatch id is the same prompt. */
+  /** Retries until the server has the prompt: the same dispatch id is the same prompt. */
   async send(content: string, mode?: QueueMode): Promise<Prompt | undefined> {
     const { api, view, signal } = this.#options;
     const dispatchId = randomUUID();
@@ -146,10 +146,10 @@ export class Conversation {
     }
   }
 
-  /** Ends the turn that is shown; when none is, takes back the person's last prompt that waits. */
+  /** Stops the turn that is shown; without one, withdraws the person's last pending prompt. */
   async stop(): Promise<"stopping" | "withdrawn" | "nothing"> {
     const { api } = this.#options;
-    // Read before anything is asked: by the time of an answer the next turn may have begun.
+    // Read before any request: the next turn may have begun by the time of a response.
     const shown = [...this.#running];
     await this.refresh();
     if (this.isBusy) {
@@ -165,7 +165,7 @@ export class Conversation {
     return "withdrawn";
   }
 
-  #lineIs(state: "away" | "here"): void {
+  #connectionChanged(state: "away" | "here"): void {
     const wasAway = this.isAway;
     this.isAway = state === "away";
     if (this.isAway)
@@ -194,7 +194,7 @@ export class Conversation {
     if (event.type.startsWith("prompt_") || event.type === "run_claimed") void this.#refreshQueue();
     if (!event.entryId) void this.refresh();
     if (event.type === "prompt_settled" && event.promptId !== null)
-      void this.#tellEnd(event.promptId);
+      void this.#showEnd(event.promptId);
   }
 
   #trackTurn({ type, promptId }: SessionEvent): void {
@@ -205,31 +205,31 @@ export class Conversation {
 
   #show(event: SessionEvent, view: ChatView): void {
     if (event.kind === "reasoning" && !this.#options.showsReasoning()) return;
-    if (SAYS_LITTLE.has(event.type)) return;
+    if (UNSHOWN_EVENTS.has(event.type)) return;
     if (event.kind === "prompt") this.#showPrompt(event, view);
     else view.event(event);
   }
 
   #showPrompt(event: SessionEvent, view: ChatView): void {
     const author = event.data?.author as Author | undefined;
-    const news = wakeLines((event.data?.notice as Notice | null | undefined) ?? null);
-    if (news) for (const line of news) view.note(line);
+    const noticeLines = wakeLines((event.data?.notice as Notice | null | undefined) ?? null);
+    if (noticeLines) for (const line of noticeLines) view.note(line);
     else view.prompt(author?.id === this.#options.me ? null : (author?.name ?? "?"), textOf(event));
   }
 
-  async #tellEnd(promptId: string): Promise<void> {
+  async #showEnd(promptId: string): Promise<void> {
     try {
       const { prompt } = await this.#options.api.again.prompts.get({ id: promptId });
       this.#options.view.end(prompt);
       const hasHandedOn = prompt.endedWaitingFor !== null;
-      if (hasHandedOn) await this.#tellWaiting();
+      if (hasHandedOn) await this.#showWaiting();
       this.#options.settled(prompt, hasHandedOn);
     } catch (error) {
       this.#options.view.note(error instanceof Error ? error.message : String(error));
     }
   }
 
-  async #tellWaiting(): Promise<void> {
+  async #showWaiting(): Promise<void> {
     await this.refresh();
     const busy = this.family.items.filter(({ activity }) => BUSY.includes(activity));
     const names = busy.slice(0, NAMED).map(childName).join(", ");
@@ -244,11 +244,11 @@ export class Conversation {
       api.sessions.get({ id }),
       api.delegation.children({ id }),
     ]);
-    const news = this.#knowsFamily ? newsOfChildren(this.family.items, family.items) : [];
+    const noticeLines = this.#knowsFamily ? childNotices(this.family.items, family.items) : [];
     this.#knowsFamily = true;
     this.session = session;
     this.family = family;
-    for (const line of news) view.note(line);
+    for (const line of noticeLines) view.note(line);
     view.changed();
   }
 
@@ -263,12 +263,12 @@ export class Conversation {
   }
 }
 
-function newsOfChildren(before: readonly Child[], now: readonly Child[]): string[] {
+function childNotices(before: readonly Child[], now: readonly Child[]): string[] {
   return now.flatMap((child) => {
-    const news = newsOfChild(
+    const notice = newsOfChild(
       before.find(({ sessionId }) => sessionId === child.sessionId),
       child,
     );
-    return news === null ? [] : [news];
+    return notice === null ? [] : [notice];
   });
 }

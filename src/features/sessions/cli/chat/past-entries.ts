@@ -1,4 +1,4 @@
-/** An entry of the transcript as the event it came from, so that past and present look alike; pure. */
+/** Converts an entry of the transcript to its event, so that past and present look alike; pure. */
 import type { EventType, SessionEvent } from "#protocol/events.ts";
 import type { Entry, EntryKind } from "#protocol/sessions.ts";
 

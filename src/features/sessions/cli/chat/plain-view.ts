@@ -1,6 +1,6 @@
 /**
- * A conversation without a terminal. Plain: the agent's words on standard output, all else on standard
- * error. For programs: the events of the log as JSON lines, and each prompt of one's own when it is over.
+ * A conversation without a terminal. Plain: the agent's text on standard output, all else on standard error.
+ * For programs: the events of the log as JSON lines, and each of the person's prompts when it has settled.
  */
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
@@ -13,7 +13,7 @@ import { TurnPrinter } from "../turn/turn-printer.ts";
 import type { Chat } from "./chat.ts";
 import type { ChatView } from "./chat-view.ts";
 
-/** `changed` is called back at every change. */
+/** `changed` is called at every change. */
 export function createPlainView(host: CliHost, changed: () => void): ChatView {
   let printer = new TurnPrinter(host);
   const style = styleFor(host.stderr, host.env);
@@ -50,9 +50,9 @@ export function createJsonView({ stdout, stderr }: CliHost, changed: () => void)
 }
 
 /**
- * Reads lines to their end, each a prompt or a command, and waits until the prompts are over: with
- * `isPatient` also until what was handed on to children has come back. A line is
- * never an answer to what an agent asks unless it says so: what was written beforehand approves nothing.
+ * Reads lines to their end, each a prompt or a command, and waits until the prompts have settled; with
+ * `isPatient` also until delegated work has come back. A line answers an approval only by an explicit
+ * command: text written beforehand approves nothing.
  */
 export async function talkInLines(
   host: CliHost,

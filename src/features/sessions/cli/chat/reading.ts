@@ -1,10 +1,10 @@
 /**
- * The reading of one approval on a terminal: its rows come page by page, and it can be allowed only
- * after its end was shown. Someone who has all of it shown at once says how many rows there were.
+ * Paged display of one approval on a terminal. It can be allowed only after its end was shown. A person who
+ * has all of it shown at once must type the number of rows.
  */
 export class Reading {
   readonly id: string;
-  /** Columns of the window when it was shown; in a narrower one its rows are broken anew. */
+  /** Columns of the window at display; in a narrower one the rows are wrapped again. */
   readonly columns: number;
   readonly #rows: readonly string[];
   #shown = 0;
@@ -34,13 +34,13 @@ export class Reading {
     return this.#rows.slice(from, this.#shown);
   }
 
-  /** All that is left, in one go: more than a window can hold at once. */
+  /** Shows all remaining rows at once: more than a window can hold. */
   skim(): string[] {
     this.#isSkimmed = this.hasMore;
     return this.nextPage(this.count);
   }
 
-  /** A yes as it is to be understood, or the sentence that says what is missing. */
+  /** Interprets an allow; returns what is missing if it does not count. */
   judgeYes(text: string): { text: string } | { how: string } {
     if (this.hasMore)
       return {

@@ -1,10 +1,10 @@
-/** Looking again, without looking twice at once: hints come in crowds. */
+/** Coalesces refreshes: hints come in bursts. */
 import { isPassing } from "#surfaces/cli/client/api.ts";
 import { ServerRefusal } from "#surfaces/cli/client/server-refusal.ts";
 
 /**
- * The returned function resolves when a look that began after its call has ended. A look that fails
- * because the server is away is made up for when it is back, by whoever is told so.
+ * The returned function resolves when a refresh that began after its call has ended. A refresh that fails
+ * while the server is away is repeated by the caller that is notified of its return.
  */
 export function createRefresh(look: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
@@ -13,7 +13,7 @@ export function createRefresh(look: () => Promise<void>): () => Promise<void> {
     try {
       await look();
     } catch (error) {
-      // What is gone, or not for these eyes, is simply not seen.
+      // A session that is gone or forbidden is simply not shown.
       if (!isPassing(error) && !(error instanceof ServerRefusal)) throw error;
     }
   };

@@ -1,4 +1,4 @@
-/** What a typed line means; pure. A line that begins with two slashes is a prompt that begins with one. */
+/** Parses a typed line; pure. A line that begins with two slashes is a prompt that begins with one. */
 
 const COMMANDS = {
   help: "this list",

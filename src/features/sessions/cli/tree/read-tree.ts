@@ -1,4 +1,4 @@
-/** Reads the sessions of a person and what the children among them are doing. */
+/** Reads a person's sessions and the activity of the children among them. */
 import type { Child } from "#features/delegation/contract.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { inputText } from "../turn/turn-printer.ts";
@@ -6,7 +6,7 @@ import { buildTrees, rowsOf, type TreeNode } from "./session-tree.ts";
 
 export interface TreeQuery {
   rootId?: string | undefined;
-  /** Also those that are archived or terminated. */
+  /** Includes archived and terminated sessions. */
   all: boolean;
 }
 
@@ -14,7 +14,7 @@ export async function readTrees(api: Api, { rootId, all }: TreeQuery): Promise<T
   const query = all ? {} : { lifecycle: "active,hibernated" };
   const sessions = await api.listAll(api.sessions.list, { query });
   if (rootId !== undefined && !sessions.some(({ id }) => id === rootId)) {
-    // It may be archived, or somebody else's that was opened.
+    // The root may be archived, or another person's that was opened.
     sessions.push((await api.sessions.get({ id: rootId })).session);
   }
   const bare = buildTrees({ sessions, children: new Map(), doing: new Map() }, rootId);
@@ -30,12 +30,14 @@ export async function readTrees(api: Api, { rootId, all }: TreeQuery): Promise<T
   const children = new Map<string, Child>(
     families.flatMap(({ items }) => items.map((child) => [child.sessionId, child] as const)),
   );
-  const asked = nodes.some(({ activity }) => activity === "needs_you") ? await askedBy(api) : [];
-  return buildTrees({ sessions, children, doing: new Map([...roots, ...asked]) }, rootId);
+  const pending = nodes.some(({ activity }) => activity === "needs_you")
+    ? await describePendingApprovals(api)
+    : [];
+  return buildTrees({ sessions, children, doing: new Map([...roots, ...pending]) }, rootId);
 }
 
-/** What each session waits for its person to decide. */
-async function askedBy(api: Api): Promise<[id: string, words: string][]> {
+/** Pending approval of each session. */
+async function describePendingApprovals(api: Api): Promise<[id: string, words: string][]> {
   const { items } = await api.approvals.list({ query: { state: "pending" } });
   return items.map(({ sessionId, kind, tool, target }) => {
     const use = target ? `asks to use ${tool}: ${target}` : `asks to use ${tool}`;
@@ -44,7 +46,7 @@ async function askedBy(api: Api): Promise<[id: string, words: string][]> {
   });
 }
 
-/** The last entry of a root, in a line; children say it themselves. */
+/** Last entry of a root, in a line; children report their own. */
 async function doingOf(api: Api, id: string): Promise<string> {
   const { items } = await api.sessions.transcript({ id, query: { limit: 1 } });
   const [entry] = items;

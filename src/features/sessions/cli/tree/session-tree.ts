@@ -1,4 +1,4 @@
-/** Sessions under those they work for, as people look at them; pure. */
+/** Sessions as a tree under their parents; pure. */
 import type { Child } from "#features/delegation/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { shortId } from "#surfaces/cli/kit/find-session.ts";
@@ -11,25 +11,28 @@ export interface TreeNode {
   title: string | null;
   lifecycle: Session["lifecycle"];
   activity: Session["activity"];
-  /** Why it does not go on. */
+  /** Reason why it does not continue. */
   waitingFor: Session["waitingFor"];
   doing: string | null;
   branch: string | null;
   changedFiles: number | null;
-  /** Of this session alone, in micro-units; null when a part of it is not known. */
+  /** Cost of this session alone, in micro-units; null when a part of it is unknown. */
   cost: number | null;
   children: TreeNode[];
 }
 
 export interface TreeFacts {
   sessions: readonly Session[];
-  /** What is known of children besides, by session. */
+  /** Further facts about children, by session. */
   children: ReadonlyMap<string, Child>;
-  /** What roots are doing, and what anybody asks; it counts before what is known of a child. */
+  /** Activity of roots, and pending approvals of any session; overrides a child's own activity. */
   doing: ReadonlyMap<string, string>;
 }
 
-/** `rootId`: only this session and what is under it; else your orchestrator and all who lead others. */
+/**
+ * `rootId`: only this session and its descendants; otherwise your orchestrator and all sessions with
+ * children.
+ */
 export function buildTrees(facts: TreeFacts, rootId?: string): TreeNode[] {
   const known = new Set(facts.sessions.map(({ id }) => id));
   const byParent = Map.groupBy(facts.sessions, ({ parentSessionId }) => parentSessionId);
@@ -73,7 +76,7 @@ function orchestratorsFirst(a: Session, b: Session): number {
   return Number(b.isOrchestrator) - Number(a.isOrchestrator) || byAge(a, b);
 }
 
-/** Null as soon as a part is not known: it must not look cheaper than it is. */
+/** Null as soon as a part is unknown: the tree must not look cheaper than it is. */
 export function treeCost({ cost, children }: TreeNode): number | null {
   let sum = cost;
   for (const child of children) {
@@ -85,7 +88,7 @@ export function treeCost({ cost, children }: TreeNode): number | null {
 
 export interface TreeRow {
   node: TreeNode;
-  /** The lines that lead to it. */
+  /** Lines that lead to the node. */
   lead: string;
 }
 
@@ -106,7 +109,7 @@ function rowsUnder({ children }: TreeNode, lead: string): TreeRow[] {
 export interface DrawOptions {
   columns: number;
   style: Style;
-  /** A piece of each id at the end, to name it by in other commands. */
+  /** Short ids at the end of rows, for use in other commands. */
   hasIds?: boolean;
   /** Numbers for `/open`; the root has none. */
   isNumbered?: boolean;
@@ -140,7 +143,7 @@ function dimmed(style: Style, text: string): string {
   return text === "" ? "" : style.dim(text);
 }
 
-/** An orchestrator is known by that word. */
+/** An orchestrator is known by that word and needs no id. */
 function idOf({ id }: TreeNode): string {
   return id.includes(":") ? "" : `  ${shortId(id)}`;
 }

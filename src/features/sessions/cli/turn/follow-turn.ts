@@ -1,22 +1,19 @@
-/**
- * Follows one prompt to its outcome. When it is merged with others, the turn that answers them all
- * is followed in its place.
- */
+/** Follows one prompt to its outcome. When it is merged with others, the merged turn is followed instead. */
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { followSession } from "#surfaces/cli/client/follow-session.ts";
 import type { TurnView } from "./turn-view.ts";
 
-/** A prompt that has not begun by then is worth a word about why. */
+/** Wait after which a prompt that has not begun gets an explanation. */
 const PATIENCE_MS = 2_000;
 
-/** What is known of the turn while it goes on. */
+/** State of the turn while it runs. */
 export class Turn {
   readonly sessionId: string;
   readonly thread: string;
   promptId: string;
-  /** A runner has it: what is streamed in its thread belongs to it. */
+  /** True once a runner has the turn: text streamed in its thread belongs to it. */
   isRunning = false;
 
   constructor({ sessionId, thread, id }: Pick<Prompt, "sessionId" | "thread" | "id">) {
@@ -33,7 +30,7 @@ export async function followTurn(
   view: TurnView,
 ): Promise<Prompt> {
   const stop = new AbortController();
-  const patience = setTimeout(() => void sayWhyItWaits(api, turn, view), PATIENCE_MS);
+  const patience = setTimeout(() => void explainWait(api, turn, view), PATIENCE_MS);
   try {
     for await (const item of followSession(api, {
       sessionId: turn.sessionId,
@@ -76,7 +73,7 @@ function hasEnded(turn: Turn, view: TurnView, event: SessionEvent): boolean {
   return false;
 }
 
-async function sayWhyItWaits(api: Api, turn: Turn, view: TurnView): Promise<void> {
+async function explainWait(api: Api, turn: Turn, view: TurnView): Promise<void> {
   if (turn.isRunning) return;
   const answer = await api.prompts.get({ id: turn.promptId }).catch(() => undefined);
   const waitingFor = answer?.prompt.waitingFor;

@@ -1,6 +1,6 @@
 /**
- * Ctrl-C while a turn is followed: the first one ends the turn, the second one leaves. A prompt that
- * has not begun is withdrawn instead, because the turn that runs then is another one.
+ * Ctrl-C while a turn is followed: the first press ends the turn, the second one leaves. A prompt that has
+ * not begun is withdrawn instead, because the running turn is another one.
  */
 import type { Api } from "#surfaces/cli/client/api.ts";
 import { ServerRefusal } from "#surfaces/cli/client/server-refusal.ts";
@@ -20,7 +20,7 @@ export interface TurnInterrupts {
 export interface Interruptible {
   api: Api;
   view: TurnView;
-  /** Undefined until the server has the prompt: there is nothing to end, so the first press leaves. */
+  /** Undefined until the server has the prompt: nothing can be ended yet, so the first press leaves. */
   turn(): Turn | undefined;
 }
 
@@ -50,7 +50,7 @@ async function isWithdrawn(api: Api, turn: Turn): Promise<boolean> {
     await api.prompts.withdraw({ id: turn.promptId });
     return true;
   } catch (error) {
-    // It has begun in the meantime.
+    // The turn has begun meanwhile.
     if (error instanceof ServerRefusal && error.status === 409) return false;
     throw error;
   }

@@ -8,15 +8,15 @@ import { interruptTurn } from "./interrupt-turn.ts";
 import { createJsonLines } from "./json-lines.ts";
 import { TurnPrinter } from "./turn-printer.ts";
 
-interface Sent {
+interface SentPrompt {
   prompt: Prompt;
-  /** As it was before the prompt was sent: events after its `lastSeq` are shown. */
+  /** State before the prompt was sent: events after its `lastSeq` are shown. */
   session: Pick<Session, "id" | "lastSeq">;
 }
 
 export async function showTurn(
   invocation: Invocation,
-  send: (api: Api) => Promise<Sent>,
+  send: (api: Api) => Promise<SentPrompt>,
 ): Promise<Ending> {
   const { host, json } = invocation;
   const api = invocation.api();

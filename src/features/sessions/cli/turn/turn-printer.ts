@@ -1,10 +1,10 @@
 /**
- * A turn on a terminal, as it comes. The agent's words go to standard output, with what it forwards
- * and the result that it gives when it is done; everything about them (reasoning, tool calls, notices)
- * goes to standard error, so that a redirected answer is only the answer.
+ * Prints a turn on a terminal as it comes. The agent's text goes to standard output, with forwarded text and
+ * the final result; everything else (reasoning, tool calls, notices) goes to standard error, so that
+ * redirected output is only the reply.
  *
- * What was printed cannot be taken back. Each entry therefore remembers what is on the screen: text
- * that continues it is appended, text that contradicts it is printed anew on a fresh line.
+ * Printed text cannot be taken back. Each entry therefore records the text on the screen: text that continues
+ * it is appended, text that contradicts it is printed again on a new line.
  */
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
@@ -21,13 +21,13 @@ import { forwardedFrom } from "../chat/compact.ts";
 import type { TurnView } from "./turn-view.ts";
 
 interface Draft {
-  /** All that is known of the text. */
+  /** All text received so far. */
   held: string;
-  /** All that is on the screen. */
+  /** All text on the screen. */
   printed: string;
 }
 
-/** What needs no name of a tool to be understood. */
+/** Calls with a plain description instead of the tool's name. */
 const TOOL_WORDS = new Map([["wait_for_event", "waits for its children"]]);
 
 export type PrinterHost = Pick<CliHost, "stdout" | "stderr" | "env">;
@@ -37,9 +37,9 @@ export class TurnPrinter implements TurnView {
   readonly #style;
   readonly #drafts = new Map<string, Draft>();
   readonly #calls = new Set<string>();
-  /** Results that the agent gives by a call, which are said when the call was performed. */
+  /** Results that the agent passes in a call, printed when the call was performed. */
   readonly #results = new Map<string, string>();
-  /** The entry being written, and whether the cursor stands at the start of a line. */
+  /** Entry being written, and whether the cursor is at the start of a line. */
   #open: { entryId: string; output: Output; atLineStart: boolean } | undefined;
 
   constructor(host: PrinterHost) {
@@ -70,7 +70,7 @@ export class TurnPrinter implements TurnView {
         this.#notice(event);
         break;
       case "gate_opened":
-        this.#asked(event);
+        this.#showGate(event);
         break;
       case "gate_closed":
         this.note(event.data?.allowed === true ? "It was allowed." : "It was not allowed.");
@@ -86,7 +86,7 @@ export class TurnPrinter implements TurnView {
     }
   }
 
-  #asked({ data }: SessionEvent): void {
+  #showGate({ data }: SessionEvent): void {
     const id = String(data?.gateId);
     const ways: Record<string, string> = {
       question: `answer ${id} "…"`,
@@ -96,18 +96,18 @@ export class TurnPrinter implements TurnView {
     this.note(`A person must answer: muster approvals ${how}, or on the web page.`);
   }
 
-  /** Words forwarded from another session are a part of the answer. */
+  /** Text forwarded from another session is part of the reply. */
   #notice(event: SessionEvent): void {
     const text = textOf(event);
     const from = forwardedFrom(event);
     if (from === null) this.note(text || (event.reason ?? ""));
     else {
       this.note(`${from} says:`);
-      this.#say(text);
+      this.#printReply(text);
     }
   }
 
-  #say(text: string): void {
+  #printReply(text: string): void {
     this.#close();
     this.#host.stdout.write(safeText(text.endsWith("\n") ? text : `${text}\n`));
   }
@@ -153,7 +153,7 @@ export class TurnPrinter implements TurnView {
     const failed = event.error ?? (event.exitCode ? `exit code ${event.exitCode}` : null);
     if (failed === null) {
       const result = this.#results.get(callIdOf(event));
-      if (result !== undefined) this.#say(result);
+      if (result !== undefined) this.#printReply(result);
       return;
     }
     this.#line(
@@ -190,7 +190,7 @@ export class TurnPrinter implements TurnView {
     this.#open = undefined;
   }
 
-  /** About the turn; already without anything that could command a terminal. */
+  /** Prints lines about the turn, already without terminal control characters. */
   lines(lines: readonly string[]): void {
     this.#close();
     if (lines.length > 0) this.#host.stderr.write(`${lines.join("\n")}\n`);
@@ -205,7 +205,7 @@ function callIdOf({ data, entryId }: SessionEvent): string {
   return String(data?.callId ?? entryId);
 }
 
-/** Offsets count UTF-16 units, so a piece may end in the middle of a letter. */
+/** Offsets count UTF-16 units, so a piece may end in the middle of a character. */
 function withoutHalfLetter(text: string): string {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
@@ -217,7 +217,7 @@ export function textOf(event: Pick<SessionEvent, "content">): string {
     .join("");
 }
 
-/** The one thing that tells what a call does, where there is one; else all of its input. */
+/** Returns the field that describes the call, if there is one; otherwise all of its input. */
 export function inputText(input: unknown): string {
   if (input === null || input === undefined) return "";
   if (typeof input === "string") return input;

@@ -1,7 +1,7 @@
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 
-/** Where a turn is shown while it goes on. */
+/** View of a running turn. */
 export interface TurnView {
   event(event: SessionEvent): void;
   delta(delta: Delta): void;

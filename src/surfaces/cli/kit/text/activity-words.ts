@@ -1,6 +1,8 @@
 import type { Session } from "#protocol/sessions.ts";
 
-/** A session's activity with what it waits for, such as `waiting (runner)`; its lifecycle when it is over. */
+/**
+ * Describes a session's activity with its wait, such as `waiting (runner)`; its lifecycle when it has ended.
+ */
 export function activityWords({
   activity,
   lifecycle,

@@ -1,20 +1,23 @@
 /**
- * Foreign text in a frame, for decisions; pure. Every row of it begins with a gutter, also where a long
- * line goes on in the next row. Lines of our own never begin with a gutter, and foreign text never
- * reaches the first column, so it cannot forge a question, an answer or the end of its frame.
+ * Foreign text in a frame, for decisions; pure. Every row of it begins with a gutter, also where a long line
+ * continues in the next row. Lines of our own never begin with a gutter, and foreign text never reaches the
+ * first column, so it cannot forge a question, an answer or the end of its frame.
  */
 import { exactText } from "./terminal.ts";
 import { graphemesOf } from "./text-width.ts";
 
 const GUTTER = "  │ ";
-/** Begins a row that goes on with the line above it. */
+/** Begins a row that continues the line above it. */
 const CONTINUED = "  ┆ ";
 const MIN_ROW = 8;
 const SHORT_LINE = 80;
 const PLAIN = /^[\x20-\x7e]*$/;
 const MARK = /^\p{M}$/u;
 
-/** Rows of at most `columns` letters; hidden characters are spelled out and nothing is left out. */
+/**
+ * Frames text in rows of at most `columns` characters; hidden characters are spelled out and nothing is left
+ * out.
+ */
 export function frameText(text: string, columns: number, first: string = GUTTER): string[] {
   const room = Math.max(MIN_ROW, columns - GUTTER.length - 1);
   const rows = exactText(text)
@@ -25,7 +28,7 @@ export function frameText(text: string, columns: number, first: string = GUTTER)
   return [first + head.slice(GUTTER.length), ...rows.slice(1)].map((row) => row.trimEnd());
 }
 
-/** Every letter stays: unlike wrapping between words, no space is dropped. */
+/** Keeps every character: unlike wrapping between words, no space is dropped. */
 function cutLine(line: string, room: number): string[] {
   if (PLAIN.test(line)) {
     const rows: string[] = [];
@@ -49,7 +52,7 @@ function cutLine(line: string, room: number): string[] {
   return [...rows, row];
 }
 
-/** Behind a space near the end of the row, if there is one. */
+/** Breaks behind a space near the end of the row, if there is one. */
 function plainEnd(line: string, from: number, room: number): number {
   const end = from + room;
   if (end >= line.length) return end;
@@ -59,7 +62,7 @@ function plainEnd(line: string, from: number, room: number): number {
 }
 
 /**
- * The most columns that any terminal gives a letter. A row that a terminal finds too wide would go on
+ * The most columns that any terminal gives a character. A row that a terminal finds too wide would continue
  * in the first column, without a gutter.
  */
 function mostColumns(letter: string): number {
@@ -67,7 +70,7 @@ function mostColumns(letter: string): number {
   return [...letter].reduce((sum, char) => sum + (PLAIN.test(char) || MARK.test(char) ? 1 : 2), 0);
 }
 
-/** A name that can stand in a sentence of ours without being taken for more than a name. */
+/** A name that can be part of our own sentence without looking like more than a name. */
 const SIMPLE_NAME = /^[\p{L}\p{N}_](?:[ ._-]?[\p{L}\p{N}_]){0,31}$/u;
 const TOOL_NAME = /^[\w.:-]{1,64}$/;
 
@@ -75,12 +78,12 @@ export function isSimpleName(text: string): boolean {
   return SIMPLE_NAME.test(text) && exactText(text) === text;
 }
 
-/** One word, so that it cannot say what the tool would do. */
+/** Requires one word, so that a name cannot describe what the tool would do. */
 export function isToolName(text: string): boolean {
   return TOOL_NAME.test(text);
 }
 
-/** How long a text is, in brackets; nothing for a short line. */
+/** Length of a text, in brackets; empty for a short line. */
 export function sizeOf(text: string): string {
   const lines = text.split("\n").length;
   const characters = [...text].length;

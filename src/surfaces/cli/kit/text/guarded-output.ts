@@ -1,19 +1,19 @@
 /**
- * The only way from a command to standard output and error. Everything in a written text counts as
- * foreign and loses its control characters, except escape sequences made by `ownSequence`: those carry
- * a mark that is random for each process, so text from elsewhere cannot contain it.
+ * The only way from a command to standard output and error. All written text counts as foreign and loses its
+ * control characters, except escape sequences made by `ownSequence`: those carry a mark that is random for
+ * each process, so foreign text cannot contain it.
  */
 import { randomBytes } from "node:crypto";
 import { terminalText } from "#base/text/visible-text.ts";
 import type { CliHost, Output } from "../host.ts";
 
-/** Stands for ESC in sequences of our own until they are written. */
+/** Stands for ESC in our own sequences until they are written. */
 const MARK = `\ufdd0${randomBytes(16).toString("hex")}\ufdd1`;
 const ESCAPE = "\u001b";
 /** Colours, cursor moves, erasing and modes: the only sequences that this program uses. */
 const SEQUENCE = /^\[\??[\d;]*[A-Za-z]/;
 
-/** A sequence without its ESC, such as `[2m`; `\r` is one too. */
+/** Marks a sequence without its ESC, such as `[2m`; `\r` is one too. */
 export function ownSequence(sequence: string): string {
   return MARK + sequence;
 }
@@ -29,7 +29,7 @@ function render(text: string): string {
 function renderSequence(text: string): string {
   if (text.startsWith("\r")) return `\r${terminalText(text.slice(1))}`;
   const sequence = SEQUENCE.exec(text)?.[0];
-  // A mark that was cut in two by shortening its text commands nothing.
+  // A mark that was cut in two by shortening its text controls nothing.
   if (sequence === undefined) return terminalText(text);
   return ESCAPE + sequence + terminalText(text.slice(sequence.length));
 }
@@ -51,7 +51,7 @@ export function guardOutput(output: Output): Output {
   };
 }
 
-/** A host whose outputs write no command of anybody else's to a terminal. */
+/** Wraps a host so that foreign text cannot control its terminal. */
 export function guardHost(host: CliHost): CliHost {
   return {
     ...host,

@@ -1,10 +1,10 @@
-/** Days and instants as people type them. A day that no calendar has is refused, not moved to another. */
+/** Days and times as people type them. An impossible day is refused, not moved to another. */
 import { Refusal } from "#base/refusal.ts";
 
 const TYPED =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/i;
 
-/** A day alone is its beginning or its end, where the person is; so is a time that names no zone. */
+/** Reads a day alone as its beginning or its end in local time; a time without a zone is local too. */
 export function instantOf(text: string, day: "begins" | "ends"): string {
   const parts = TYPED.exec(text.trim());
   const [year, month, date] = (parts?.slice(1, 4) ?? []).map(Number);
@@ -24,7 +24,7 @@ export function instantOf(text: string, day: "begins" | "ends"): string {
 
 const two = (number: number) => String(number).padStart(2, "0");
 
-/** As `instantOf` reads it. */
+/** Formats a local day, as `instantOf` reads it. */
 export function localDay(iso: string): string {
   const at = new Date(iso);
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;

@@ -1,4 +1,4 @@
-/** Text for people and programs: colour only where it is wanted, and nothing that could command a terminal. */
+/** Text for people and programs: colour only where it is wanted, and no foreign control characters. */
 import type { Environment } from "#base/config.ts";
 import { spellOut, terminalJson, terminalText } from "#base/text/visible-text.ts";
 import type { CliHost, Output } from "../host.ts";
@@ -31,13 +31,13 @@ export function styleFor(output: Output, env: Environment): Style {
   return isWanted ? COLOURED : UNCOLOURED;
 }
 
-/** Text of an agent or another person; its control characters are spelled out. */
+/** Spells out control characters in text of an agent or another person. */
 export const safeText = terminalText;
 
-/** Text that a person is about to decide on: every character that cannot be seen is spelled out. */
+/** Spells out every invisible character in text that a person is about to decide on. */
 export const exactText = spellOut;
 
-/** A value for programs, on one line, with escapes for every character a terminal could act upon. */
+/** Formats a value for programs, on one line, with escapes for every character that controls a terminal. */
 export function jsonText(value: unknown): string {
   return terminalJson(JSON.stringify(value) ?? "null");
 }
@@ -46,7 +46,7 @@ export function safeLine(text: string): string {
   return safeText(text).replaceAll(/\s+/g, " ").trim();
 }
 
-/** Shortens to a number of columns, and of code points: foreign text may pile marks on one letter. */
+/** Shortens to a number of columns, and of code points: foreign text may pile marks on one character. */
 export function shorten(text: string, columns: number): string {
   const room = Math.max(2, columns);
   const letters = [...text];
@@ -60,7 +60,7 @@ export function columnsOf(output: Output): number {
   return output.columns && output.columns > 0 ? output.columns : DEFAULT_COLUMNS;
 }
 
-/** Rows under headings; the last column takes what room is left. */
+/** Formats rows under headings; the last column takes the remaining room. */
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -104,7 +104,7 @@ export function timeAgo(iso: string | null, now = Date.now()): string {
   return unit ? `${Math.floor(seconds / unit[1])} ${unit[0]} ago` : "just now";
 }
 
-/** Micro-units; null is unknown, and must not look as if it were free. */
+/** Micro-units; null is unknown, and must not look free. */
 export function formatCost(costMicros: number | null): string {
   return costMicros === null ? "unpriced" : `$${(costMicros / 1e6).toFixed(4)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Width of text on a terminal, shortening and wrapping; pure. The only escape sequences it knows are
- * our own colours: foreign text has lost its own before it comes here.
+ * Width of text on a terminal, shortening and wrapping; pure. The only escape sequences it knows are our own
+ * colours: foreign text has lost its own before.
  */
 import stringWidth from "string-width";
 import { OWN_COLOUR, ownSequence } from "./guarded-output.ts";
@@ -9,7 +9,7 @@ const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const COLOUR = OWN_COLOUR;
 const RESET = ownSequence("[0m");
 
-/** Text of one grapheme per character; segmenting it is slow. */
+/** Text with one grapheme per character, because segmenting is slow. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 export function graphemesOf(text: string): string[] {
@@ -28,7 +28,9 @@ function plainWidth(text: string): number {
   return stringWidth(text, { countAnsiEscapeCodes: true });
 }
 
-/** As much of the text as fits, with an ellipsis when something is missing. No colours in it. */
+/**
+ * Returns as much of the text as fits, with an ellipsis when something is missing. The text has no colours.
+ */
 export function shortenTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let width = 0;
@@ -44,14 +46,14 @@ export function shortenTo(text: string, columns: number): string {
 interface Row {
   text: string;
   width: number;
-  /** Where the row can be broken: behind its last space. */
+  /** Position behind the last space, at which the row can be broken. */
   breakAt: { length: number; width: number; colours: string } | undefined;
 }
 
 /**
- * One line in rows of at most `columns` (and a space), broken between words where that is possible. Each row closes
- * the colours it leaves open and the next opens them again, so that rows can be drawn one by one.
- * Every row but the last stays as it is when more text is appended to the line.
+ * Wraps a line into rows of at most `columns` (and a space), between words where possible. Each row closes
+ * its open colours and the next opens them again, so that rows can be drawn one by one. Appending text to the
+ * line changes only the last row.
  */
 export function wrapLine(line: string, columns: number): string[] {
   const limit = Math.max(1, columns);
@@ -67,7 +69,7 @@ export function wrapLine(line: string, columns: number): string[] {
       continue;
     }
     const width = plainWidth(piece);
-    // The space at which a row is broken may stand over its edge; more than one is of no use there.
+    // The space at which a row is broken may be beyond its edge; further ones are dropped.
     if (piece === " " && row.width > limit) continue;
     if (piece !== " " && row.width + width > limit) {
       const { done, rest } = breakRow(row, colours, indent);
@@ -82,7 +84,7 @@ export function wrapLine(line: string, columns: number): string[] {
   return [...rows, row.text];
 }
 
-/** Rows that go on stand below the first one. */
+/** Continued rows are indented like the first one. */
 function indentOf(line: string, limit: number): string {
   const spaces = /^ */.exec(line.replaceAll(COLOUR, ""))?.[0].length ?? 0;
   return " ".repeat(Math.min(spaces, Math.floor(limit / 2)));
@@ -119,7 +121,7 @@ function isColour(piece: string): boolean {
   return piece.length > 1 && piece.startsWith(ownSequence("["));
 }
 
-/** What ends each kind of colour, and what begins it. */
+/** Code that ends each kind of colour, and the codes that begin it. */
 const ENDS: Record<string, RegExp> = {
   "22": /^[12]$/,
   "39": /^3[0-7]$/,

@@ -10,7 +10,7 @@ const schema = z.strictObject({
   limit: z.number().min(1).max(200).optional(),
 });
 
-/** As the server tells it. */
+/** Lines for the details that a server sends. */
 function linesFor(value: unknown): string[] {
   const details = (schema.safeParse(value).error?.issues ?? []).map(({ path, message }) => ({
     path: path.join("."),

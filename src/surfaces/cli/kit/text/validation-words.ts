@@ -1,4 +1,4 @@
-/** What a server's schema says of a wrong value, in words for people. Programs get it as it came. */
+/** Describes a server's validation errors for people. Programs get them unchanged. */
 import type { RefusalDetail } from "#base/refusal.ts";
 
 const WORDS: readonly [pattern: RegExp, say: (match: RegExpExecArray) => string][] = [
@@ -18,7 +18,7 @@ const WORDS: readonly [pattern: RegExp, say: (match: RegExpExecArray) => string]
   [/^Invalid option: expected one of (.+)$/, ([, all]) => `must be one of ${listed(all)}`],
   [/^Invalid ISO (?:datetime|date)$/, () => "is no time, such as 2030-01-31T12:00:00Z"],
   [/^Invalid input: expected \w+, received undefined$/, () => "is missing"],
-  [/^((?:is|must|has) .+)$/, ([, said]) => said ?? ""],
+  [/^((?:is|must|has) .+)$/, ([, statement]) => statement ?? ""],
 ];
 
 function listed(all = ""): string {
@@ -38,7 +38,7 @@ export function detailWords({ path: at, message }: RefusalDetail): string {
   return `${path}: ${message}`;
 }
 
-/** A refusal whose message is only its first detail again is told by its details. */
+/** A refusal whose message only repeats its first detail is shown by its details. */
 export function refusalLines(message: string, details: readonly RefusalDetail[]): string[] {
   const [first, ...others] = details;
   const isRepeated =
@@ -46,6 +46,9 @@ export function refusalLines(message: string, details: readonly RefusalDetail[])
     message.startsWith(first.path ? `${first.path}: ${first.message}` : first.message);
   if (!isRepeated) return [message, ...details.map((detail) => `  ${detailWords(detail)}`)];
   const rest = message.slice((first.path ? `${first.path}: ` : "").length + first.message.length);
-  const said = `${detailWords(first)}${rest}`;
-  return [/[.!?]$/.test(said) ? said : `${said}.`, ...others.map((one) => `  ${detailWords(one)}`)];
+  const firstLine = `${detailWords(first)}${rest}`;
+  return [
+    /[.!?]$/.test(firstLine) ? firstLine : `${firstLine}.`,
+    ...others.map((one) => `  ${detailWords(one)}`),
+  ];
 }

@@ -1,4 +1,4 @@
-/** What stands below a conversation on a terminal: what is queued, the status, the line to type on; pure. */
+/** Footer of a conversation on a terminal: queue, status and input; pure. */
 import { type Style, safeLine, safeText } from "#surfaces/cli/kit/text/terminal.ts";
 import { graphemesOf, shortenTo, widthOf } from "#surfaces/cli/kit/text/text-width.ts";
 import type { Line } from "./line-editor.ts";
@@ -7,7 +7,7 @@ import type { Footer } from "./screen.ts";
 export interface FooterFacts {
   waiting: readonly string[];
   status: string;
-  /** What the line to type on answers. */
+  /** Approval that the input answers. */
   asked?: string | undefined;
   label: string;
   line: Line;
@@ -36,7 +36,7 @@ export function drawFooter(facts: FooterFacts): Footer {
   };
 }
 
-/** The typed text in rows behind its label, and where the cursor stands in them. */
+/** Wraps the typed text into rows behind its label, and places the cursor. */
 function typedRows({ text, cursor }: Line, label: string, columns: number): Footer {
   const mark = shortenTo(`${label} `, Math.max(2, columns - 4));
   const indent = " ".repeat(widthOf(mark));

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { EMPTY_LINE, pressKey, type Typed } from "./line-editor.ts";
 
-/** What a terminal sends, key by key, as Node reads it. */
+/** Types keys as a terminal sends them and Node reads them. */
 function type(keys: string, history: readonly string[] = [], from = EMPTY_LINE) {
   const stream = new PassThrough();
   emitKeypressEvents(stream);

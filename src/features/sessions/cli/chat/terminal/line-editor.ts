@@ -1,17 +1,17 @@
 /**
- * The line a person types on, as a value: each key makes a new one. It may have several lines (pasted,
- * or made with Alt-Enter, Ctrl-J or a backslash before Enter); nothing is sent before Enter is pressed.
+ * The input line as a value: each key makes a new one. It may have several rows (pasted, or made with
+ * Alt-Enter, Ctrl-J or a backslash before Enter); only Enter sends it.
  */
 import type { Key } from "node:readline";
 import { graphemesOf } from "#surfaces/cli/kit/text/text-width.ts";
 
 export interface Line {
   readonly text: string;
-  /** Where the next letter goes, as an index of the text. */
+  /** Position of the next character, as an index of the text. */
   readonly cursor: number;
-  /** Between the marks that a terminal puts around what is pasted. */
+  /** True between the marks that a terminal puts around pasted text. */
   readonly isPasting: boolean;
-  /** What Up and Down go through, the oldest first; the last one is the line begun before. */
+  /** Position in the history, oldest first; null: at the unsent line. */
   readonly place: number | null;
   readonly begun: string;
 }
@@ -62,7 +62,7 @@ function isPrintable(text: string): boolean {
 function paste(line: Line, letter: string | undefined, { name }: Key): Line {
   if (name === "paste-end") return { ...line, isPasting: false };
   if (name === "return") return insert(line, "\n");
-  // The second half of a line end that was already taken.
+  // The second half of a line break that was already taken.
   if (name === "enter") return line.text[line.cursor - 1] === "\n" ? line : insert(line, "\n");
   if (name === "tab") return insert(line, "  ");
   return letter !== undefined && isPrintable(letter) ? insert(line, letter) : line;
@@ -130,7 +130,7 @@ function submit(line: Line): ReturnType<Edit> {
 
 const moved = (line: Line, cursor: number): Line => ({ ...line, cursor });
 
-/** The letter before the cursor, however many code units it has. */
+/** Index of the character before the cursor, which may have several code units. */
 function before({ text }: Line, cursor: number): number {
   return cursor - (graphemesOf(text.slice(0, cursor)).at(-1)?.length ?? 0);
 }

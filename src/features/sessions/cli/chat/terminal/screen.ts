@@ -1,7 +1,7 @@
 /**
- * A terminal on which text goes up and a footer stays below it. What has gone up belongs to the
- * terminal (it can be scrolled and copied); only the rows of the unfinished line and of the footer are
- * drawn again. It is an output like any other, so that whoever prints a turn can print here.
+ * A terminal with scrolling text above a fixed footer. The scrolled text belongs to the terminal (it can be
+ * scrolled and copied); only the rows of the unfinished line and of the footer are redrawn. The screen is an
+ * output like any other, so that a turn printer can write to it.
  */
 
 import type { Output } from "#surfaces/cli/kit/host.ts";
@@ -11,7 +11,7 @@ import { widthOf, wrapLine } from "#surfaces/cli/kit/text/text-width.ts";
 
 export interface Footer {
   rows: string[];
-  /** Where the person types: a row of the footer, and the column in it. */
+  /** Cursor: a row of the footer, and the column in it. */
   cursor: { row: number; column: number };
 }
 
@@ -24,18 +24,18 @@ export class Screen implements Output {
   readonly isTTY = true;
   readonly #output: Output;
   readonly #footer: (columns: number) => Footer;
-  /** The line that is not finished. */
+  /** The unfinished line. */
   #pending = "";
   #drawn: Drawn = { widths: [], cursorRow: 0 };
   #isClosed = false;
 
-  /** `footer` is asked at each drawing; its rows must fit into the columns it is told. */
+  /** `footer` is called at each drawing; its rows must fit into the given columns. */
   constructor(output: Output, footer: (columns: number) => Footer) {
     this.#output = output;
     this.#footer = footer;
   }
 
-  /** One less than there are: a full row leaves terminals in doubt about where the cursor is. */
+  /** One less than the terminal has: after a full row the cursor position differs between terminals. */
   get columns(): number {
     return Math.max(1, columnsOf(this.#output) - 1);
   }
@@ -50,7 +50,7 @@ export class Screen implements Output {
     this.#draw([...rows, ...unfinished]);
   }
 
-  /** Draws the footer anew, as when the size or something it tells of has changed. */
+  /** Redraws the footer, as after a change of size or content. */
   refresh(): void {
     this.#draw([]);
   }
@@ -61,7 +61,7 @@ export class Screen implements Output {
     this.refresh();
   }
 
-  /** Takes the footer away and leaves the cursor on a line of its own. */
+  /** Removes the footer and leaves the cursor on a line of its own. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -93,15 +93,15 @@ interface Drawn {
 }
 
 /**
- * From the cursor to the first row that was drawn, and away with everything below. A terminal that has
- * become narrower since then has broken those rows into several.
+ * Moves to the first drawn row and erases everything below. A terminal that has become narrower since has
+ * wrapped those rows.
  */
 export function erase({ widths, cursorRow }: Drawn, columns: number): string {
   const above = widths.slice(0, cursorRow).map((width) => Math.max(1, Math.ceil(width / columns)));
   return `${up(above.reduce((sum, rows) => sum + rows, 0))}${START_OF_ROW}${CSI}J`;
 }
 
-/** The rows nearest to the cursor, when there are more than the terminal has. */
+/** Keeps the rows nearest to the cursor when the terminal has too few. */
 export function fitHeight({ rows, cursor }: Footer, height: number): Footer {
   const room = Math.max(1, height);
   if (rows.length <= room) return { rows, cursor };

@@ -1,10 +1,10 @@
-/** What stands at the foot of a conversation, in one row; pure. */
+/** Status of a conversation, in one row; pure. */
 import { formatCost } from "#surfaces/cli/kit/text/terminal.ts";
 import { shortenTo, widthOf } from "#surfaces/cli/kit/text/text-width.ts";
 
 export interface Status {
   name: string;
-  /** A session's activity, or what it is over with. */
+  /** A session's activity, or its final state. */
   state: string;
   model: string | null;
   working: number;
@@ -18,7 +18,7 @@ export interface Status {
 
 const GAP = " · ";
 
-/** The least important parts go first when there is not enough room. */
+/** Drops the least important parts first when there is not enough room. */
 export function statusLine(status: Status, columns: number): string {
   const parts = partsOf(status);
   while (parts.length > 1 && widthOf(textOf(parts)) > columns) {

@@ -1,6 +1,6 @@
 /**
- * A conversation on a terminal: what is said goes up, and below it stand what is queued, the status
- * and the line to type on. Keys come one by one; nothing that an agent writes can command the terminal.
+ * A conversation on a terminal: messages scroll up, and the footer shows queue, status and input. Keys come
+ * one by one; no text of an agent can control the terminal.
  */
 import { emitKeypressEvents, type Key } from "node:readline";
 import { PassThrough } from "node:stream";
@@ -18,11 +18,11 @@ import { Screen } from "./screen.ts";
 import { statusLine } from "./status-line.ts";
 
 const DEFAULT_ROWS = 24;
-/** Room for the queue, the status and the line to type on, so that a page is in sight as a whole. */
+/** Rows for queue, status and input, so that a page is visible as a whole. */
 const FOOTER_ROWS = 8;
 const MIN_PAGE_ROWS = 3;
 /** Outcomes about which nothing is printed. */
-const UNTOLD: ReadonlySet<string> = new Set(["withdrawn", "merged", "completed"]);
+const SILENT_OUTCOMES: ReadonlySet<string> = new Set(["withdrawn", "merged", "completed"]);
 const PASTE_ON = ownSequence("[?2004h");
 const PASTE_OFF = ownSequence("[?2004l");
 
@@ -33,9 +33,9 @@ export class TerminalView implements ChatView {
   #printer: TurnPrinter;
   #chat: Chat | undefined;
   #line: Line = EMPTY_LINE;
-  /** What is asked now, and the prompt that was begun before it was asked. */
-  #asked: string | undefined;
-  #begun: Line | undefined;
+  /** The pending approval, and the prompt whose typing it interrupted. */
+  #shownApproval: string | undefined;
+  #interruptedLine: Line | undefined;
   #wasInterrupted = false;
 
   constructor(host: CliHost) {
@@ -95,9 +95,9 @@ export class TerminalView implements ChatView {
   }
 
   end(prompt: Prompt): void {
-    // What was taken back or merged was never shown. A completed turn has ended its own line, and the
-    // next one may have begun to write by now.
-    if (!UNTOLD.has(prompt.outcome ?? "")) this.#printer.end(prompt);
+    // A withdrawn or merged prompt was never shown. A completed turn has ended its own line, and the next one
+    // may be writing by now.
+    if (!SILENT_OUTCOMES.has(prompt.outcome ?? "")) this.#printer.end(prompt);
   }
 
   note(text: string): void {
@@ -113,17 +113,17 @@ export class TerminalView implements ChatView {
   }
 
   changed(): void {
-    this.#turnToAsk();
+    this.#focusPending();
     this.#screen.refresh();
   }
 
-  /** What is typed belongs to what was asked when it was typed: never to another question. */
-  #turnToAsk(): void {
+  /** Typed text belongs to the approval that was shown while typing, never to another one. */
+  #focusPending(): void {
     const front = this.#chat?.asks.front?.id;
-    if (front === this.#asked) return;
-    if (this.#asked === undefined) this.#begun = this.#line;
-    this.#asked = front;
-    this.#line = front === undefined ? (this.#begun ?? EMPTY_LINE) : EMPTY_LINE;
+    if (front === this.#shownApproval) return;
+    if (this.#shownApproval === undefined) this.#interruptedLine = this.#line;
+    this.#shownApproval = front;
+    this.#line = front === undefined ? (this.#interruptedLine ?? EMPTY_LINE) : EMPTY_LINE;
   }
 
   #footer(columns: number) {
@@ -149,7 +149,7 @@ export class TerminalView implements ChatView {
         if (keys.writableEnded) return;
         keys.write(chunk);
       }
-      // The terminal is gone.
+      // The terminal was closed.
       this.#chat?.leave();
     };
     pour().catch(() => this.#chat?.leave());
@@ -185,7 +185,7 @@ export class TerminalView implements ChatView {
     this.#line = EMPTY_LINE;
     this.#screen.refresh();
     if (text.trim() === "" && !chat.asks.hasMore) return;
-    const isAnswer = this.#asked !== undefined && !text.startsWith("/");
+    const isAnswer = this.#shownApproval !== undefined && !text.startsWith("/");
     void (isAnswer ? chat.answer(text) : chat.say(text));
   }
 
