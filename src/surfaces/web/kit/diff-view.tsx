@@ -23,14 +23,14 @@ const LOOKS: Record<DiffLine["kind"], string> = {
 interface DiffViewProps {
   lines: readonly DiffLine[];
   label: string;
-  /** Lines drawn at first; the rest comes piece by piece, on demand. */
+  /** Number of lines drawn at first; the rest is drawn in parts, on demand. */
   first?: number;
   hasNumbers?: boolean;
 }
 
 const MORE = 1000;
 
-/** A unified diff. Long ones are drawn piece by piece, so that opening one never stalls the page. */
+/** Shows a unified diff. Long diffs are drawn in parts, so that opening one never stalls the page. */
 export const DiffView = memo(function DiffView({
   lines,
   label,
@@ -49,9 +49,9 @@ export const DiffView = memo(function DiffView({
       >
         <div className="min-w-fit">
           {lines.slice(0, shown).map((line, at) =>
-            // Before the first line nothing is left out that a mark could stand for.
+            // Nothing is left out before the first line, so it needs no mark.
             at === 0 && line.kind === "hunk" && line.text === "" ? null : (
-              // biome-ignore lint/suspicious/noArrayIndexKey: lines have no name but their place
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines have no id, only a position
               <Line key={at} line={line} hasNumbers={hasNumbers} />
             ),
           )}
@@ -101,7 +101,7 @@ const Line = memo(function Line({ line, hasNumbers }: { line: DiffLine; hasNumbe
 
 const LONGEST_LINE = 2000;
 
-/** Nothing in a line may hide or reorder the rest of it; only the line ends of Windows are no news. */
+/** Reveals characters that hide or reorder text; only the \r of a Windows line end is dropped. */
 function shownText(text: string): string {
   const line = text.endsWith("\r") ? text.slice(0, -1) : text;
   if (line === "") return " ";

@@ -5,7 +5,7 @@ import { type OutboxOptions, PromptOutbox, type SendResult } from "./prompt-outb
 const PREFIX = "muster.unsent.usr_1.";
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A browser and a server that a test leads: what is kept, what is sent, and what is answered. */
+/** Browser and server controlled by a test: storage, requests and answers. */
 class Desk {
   readonly kept = new Map<string, string>();
   isForbidden = false;
@@ -30,7 +30,7 @@ class Desk {
     });
   }
 
-  /** The keys of a storage are seen as its properties. */
+  /** Storage keys are visible as properties. */
   storage(): Storage {
     if (this.isForbidden) throw new DOMException("forbidden", "SecurityError");
     const methods = {
@@ -45,7 +45,7 @@ class Desk {
     return { dispatchId, sessionId, content: `Do ${dispatchId}`, mode: "followup", at: this.now };
   }
 
-  /** The next timer that was set, when its time has come. */
+  /** Runs the last timer that was set. */
   async later(): Promise<void> {
     const timer = this.timers.pop();
     this.now += timer?.afterMs ?? 0;
@@ -171,7 +171,7 @@ describe("prompts on their way", () => {
       isBusy: true,
       isStuck: false,
     });
-    // Nothing but its time sends it earlier, and other sessions do not wait for it.
+    // Only the time sends it, and other sessions do not wait for it.
     outbox.wake();
     await idle();
     expect(desk.sent).toEqual(["a"]);
@@ -264,7 +264,7 @@ describe("prompts on their way", () => {
     expect(await answered).toBe(error);
     expect(desk.sent).toEqual(["a", "a", "a", "a", "a", "b"]);
     expect(outbox.items("ses_1")).toMatchObject([{ isStuck: true, problem: error.message }]);
-    // On somebody's word it has as many tries again.
+    // A manual retry gets the full number of attempts again.
     outbox.retry(desk.prompt("a"));
     await idle();
     expect(outbox.items("ses_1")).toMatchObject([{ isStuck: false }]);

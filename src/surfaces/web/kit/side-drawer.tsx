@@ -1,4 +1,4 @@
-/** On a phone the list of sessions is a drawer: who opens it, and what shows it. */
+/** Session list as a drawer on a phone: the button and the drawer. */
 import { useQuery } from "@tanstack/react-query";
 import { Menu, X } from "lucide-react";
 import { Dialog } from "radix-ui";
@@ -17,7 +17,7 @@ const BADGE =
   "absolute top-0.5 right-0 min-w-4 rounded-full px-1 text-center text-2xs leading-4 tabular-nums";
 const MOST_SHOWN = 99;
 
-/** Stands at the start of every page's header; nothing where the list is in sight anyway. */
+/** Shown at the start of every page's header, unless the list is visible anyway. */
 export function DrawerButton() {
   const open = useContext(OpenDrawer);
   const waiting = useQuery<Page<Approval>, Error, number>({
@@ -62,7 +62,7 @@ export function SideDrawer({ isOpen, onClose, children }: SideDrawerProps) {
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/30 dark:bg-black/55" />
         <Dialog.Content
           aria-describedby={undefined}
-          // The first thing in it would be a field, and a field brings up the keyboard.
+          // The first element would be a field, which opens the on-screen keyboard.
           onOpenAutoFocus={(event) => {
             event.preventDefault();
             if (event.target instanceof HTMLElement) event.target.focus();

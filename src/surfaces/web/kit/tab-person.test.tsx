@@ -50,7 +50,7 @@ it("keeps what was written when a sign-in expires, and drops it with a sign-out"
   takeOver("usr_1");
   expect(localStorage.getItem("muster.person")).toBe("usr_1");
   leave();
-  // Nothing is said of an expiry when there was a sign-out.
+  // A sign-out announces no expiry.
   announceExpiry();
   expect(readDraft("ses_1")).toBe("");
   expect(Object.keys(localStorage)).toEqual([]);

@@ -22,7 +22,7 @@ const HEADLINES: Record<string, string> = {
   web_fetch: "Fetch this address?",
 };
 
-/** Somebody must say yes before the call is performed, and sees all of it first. */
+/** Asks a person to approve a tool call, and shows all of the call first. */
 export function ApprovalCard({ approval }: { approval: Approval }) {
   const { tool, input, reason, cwd, sandboxed } = shownOf(approval);
   const [step, setStep] = useState<"choose" | "deny" | "always">("choose");
@@ -114,7 +114,10 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
   );
 }
 
-/** The server ends its reason with the name of the rule that asks: of use, but not the point. */
+/**
+ * Shows the reason, with the name of the matching rule set apart: the server puts that name in brackets
+ * at the end.
+ */
 function Reason({ text }: { text: string }) {
   const [, words = text, rule] = /^(.*) \(([\w:-]+)\)$/s.exec(text) ?? [];
   return (

@@ -10,7 +10,7 @@ import { ApprovalCard } from "./approval-card.tsx";
 import { PlanCard } from "./plan-card.tsx";
 import { QuestionCard } from "./question-card.tsx";
 
-/** A gate at its place in the transcript: open, a card to decide; closed, a line that says what was. */
+/** Shows a gate at its place in the transcript: a card while pending, one line once decided. */
 export function GateRow({ approval }: { approval: Approval }) {
   if (approval.state !== "pending") return <ClosedGate approval={approval} />;
   if (approval.kind === "plan") return <PlanCard approval={approval} />;
@@ -108,7 +108,7 @@ function Answered({
       </p>
       <dl className="mt-1 space-y-1">
         {questionsOf(approval).map((question, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: questions have no name but their place
+          // biome-ignore lint/suspicious/noArrayIndexKey: questions have no id, only a position
           <div key={at}>
             <dt dir="auto" className="break-words text-ink-faint">
               <Revealed text={question.question} />

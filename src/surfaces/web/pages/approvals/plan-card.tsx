@@ -14,7 +14,7 @@ import { useAnswer, useArmed } from "./use-approvals.ts";
 
 type Step = "choose" | "revise" | "deny";
 
-/** An agent says what it means to do, and does nothing before somebody has agreed to it. */
+/** Shows an agent's plan; the agent does nothing before somebody approves it. */
 export function PlanCard({ approval }: { approval: Approval }) {
   const { tool, input } = shownOf(approval);
   const [step, setStep] = useState<Step>("choose");
@@ -121,7 +121,7 @@ interface WordsFormProps {
   onSend: (words: string) => void;
 }
 
-/** A plan that is sent back without words would only be presented again. */
+/** Requires a comment: a plan sent back without one would only be presented again. */
 function WordsForm({ step, isBusy, onCancel, onSend }: WordsFormProps) {
   const [words, setWords] = useState("");
   const { label, hint, send } = WORDS[step];

@@ -7,9 +7,12 @@ import { ApiError, api, PAGE_LIMIT } from "#surfaces/web/kit/api-client.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 
-/** Hints may be lost; what waits for a person must still come into sight. */
+/** Polling interval: hints may be lost, and pending approvals must still show up. */
 const LOOK_AGAIN_MS = 60_000;
-/** A card may come up under the pointer: a click meant for something else must not decide. */
+/**
+ * Delay before buttons act: a card may appear under the pointer, and a click meant for something else
+ * must not decide.
+ */
 const ARMED_AFTER_MS = 350;
 const CARD_GOES_MS = 100;
 
@@ -30,7 +33,7 @@ export function useSessionApprovals(sessionId: string) {
   });
 }
 
-/** Sends one answer, once: a second click while it is on its way is not heard. */
+/** Sends the answer once: a second click while the first is in flight is ignored. */
 export function useAnswer(approval: Approval) {
   const queryClient = useQueryClient();
   const isOnItsWay = useRef(false);
@@ -60,7 +63,7 @@ export function useAnswer(approval: Approval) {
   };
 }
 
-/** The card goes away with its decision; whoever is nowhere then goes on where one types. */
+/** Moves the focus to the prompt box if it was lost together with the decided card. */
 function focusComposer(): void {
   const isNowhere = () => {
     const { activeElement } = document;
@@ -71,7 +74,7 @@ function focusComposer(): void {
   }, CARD_GOES_MS);
 }
 
-/** The first answer stands; whoever comes second is told so, and sees what was decided. */
+/** Explains a refused answer: the first answer stands, and an expired question counts as a no. */
 function problemWords(error: Error): string {
   if (error instanceof ApiError && error.code === "already_decided")
     return "This has been settled already, by somebody else or in another window.";

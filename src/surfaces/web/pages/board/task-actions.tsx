@@ -1,4 +1,4 @@
-/** What can be done with a task: how it stands, who has it, and that it goes. */
+/** Actions on a task: status, assignee and deletion. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Check, OctagonPause, Pencil, Play, RotateCcw, Trash2, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
@@ -16,7 +16,7 @@ import { Assignee } from "./task-form.tsx";
 import { useBoard } from "./use-board.ts";
 import { useNames } from "./use-names.ts";
 
-/** What is asked for with some of them. */
+/** Actions that ask for a comment first. */
 type Asked = "complete" | "fail" | "block";
 
 const QUESTIONS: Record<Asked, { label: string; hint: string; action: string }> = {
@@ -144,7 +144,7 @@ function useTaskChange({ task }: TaskPage) {
     mutationFn: (change: TaskChange) =>
       api.tasks.update({ id: boardId, taskId: task.id, body: change }),
     onSettled: () =>
-      // Buttons stay as they are until the task is seen as it is now.
+      // Buttons stay disabled until the current task is loaded.
       Promise.all([
         queryClient.invalidateQueries({ queryKey: keys.board(boardId) }),
         queryClient.invalidateQueries({ queryKey: keys.task(boardId, task.id) }),

@@ -9,7 +9,7 @@ import { useBoard } from "./use-board.ts";
 
 const NAMED = 2;
 
-/** All of it leads to the task; who has it leads to the session. */
+/** The whole card links to the task; the assignee links to the session. */
 export function TaskCard({ task, now }: { task: Card; now: number }) {
   const { boardId, name } = useBoard();
   const { sessionId, sessionTitle, labels, priority, parts, parent } = task;
@@ -58,7 +58,7 @@ export function TaskCard({ task, now }: { task: Card; now: number }) {
   );
 }
 
-/** Why it does not go on. */
+/** Shows why the task is blocked. */
 function HeldUp({ task }: { task: Card }) {
   const open = task.blockers.filter(({ id }) => task.openBlockers.includes(id));
   const more = open.length - NAMED;

@@ -10,7 +10,7 @@ import { NeedsYou } from "#surfaces/web/pages/approvals/needs-you.tsx";
 import { OneSession } from "#surfaces/web/pages/session/session-page.tsx";
 import { Welcome } from "./welcome.tsx";
 
-/** Where one lands: the conversation with one's own orchestrator, which is there without asking. */
+/** Landing page: the conversation with one's own orchestrator, which is created on first visit. */
 export function HomePage() {
   const { mine, problem, isStarting, start } = useStartedOrchestrator();
   const isNarrow = useMedia("(max-width: 47.99rem)");
@@ -63,7 +63,7 @@ interface ComingBackProps {
   onRetry: () => void;
 }
 
-/** It had ended: what was said stays readable while it is brought back. */
+/** Notice above the readable transcript while an ended orchestrator is started again. */
 function ComingBack({ problem, isStarting, onRetry }: ComingBackProps) {
   if (problem === null) {
     return isStarting ? (

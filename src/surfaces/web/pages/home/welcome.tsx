@@ -15,7 +15,7 @@ import { useChange } from "#surfaces/web/pages/settings/use-change.ts";
 
 const MAX_NAME_CHARS = 80;
 
-/** What stands in the conversation before anything was said. */
+/** Content of the conversation before the first prompt. */
 export function Welcome({ identity }: { identity: Identity | null }) {
   const models = useModels();
   const mayManage = useIsAdmin();
@@ -52,7 +52,7 @@ function wasSkipped(): boolean {
   }
 }
 
-/** Once, and out of the way for good when somebody does not care for it. */
+/** Offers to name the orchestrator, once; dismissing it is remembered. */
 function NameIt({ identity }: { identity: Identity }) {
   const queryClient = useQueryClient();
   const [isSkipped, setIsSkipped] = useState(wasSkipped);
@@ -62,7 +62,7 @@ function NameIt({ identity }: { identity: Identity }) {
     try {
       localStorage.setItem(SKIPPED, "1");
     } catch {
-      // Storage may be forbidden; it is out of the way until the next visit.
+      // Storage may be forbidden; then the offer returns at the next visit.
     }
   };
   const save = useChange(

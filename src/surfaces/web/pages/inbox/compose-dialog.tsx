@@ -24,7 +24,7 @@ import { type Recipient, recipientsOf } from "./recipients.ts";
 import { MAX_LETTER_CHARS } from "./reply-form.tsx";
 import { refreshLetters } from "./use-letters.ts";
 
-/** What a person writes; the rest comes from agents and the platform. */
+/** Message types that a person can write; agents and the platform write the others. */
 const KINDS: Partial<Record<LetterType, string>> = {
   message: "Message",
   question: "Question: wakes an agent that sleeps",
@@ -42,7 +42,7 @@ interface LetterDraft {
 const EMPTY: LetterDraft = { chosen: null, typed: "", messageType: "message", content: "" };
 const KEPT = "new letter";
 
-/** Left without sending, it is there again the next time. */
+/** Keeps the draft when the dialog is closed without sending. */
 export function ComposeForm({ onClose }: { onClose: () => void }) {
   const [draft, setDraft] = useState(() => readForm(KEPT, EMPTY));
   const { chosen, typed, messageType, content } = draft;
@@ -62,7 +62,7 @@ export function ComposeForm({ onClose }: { onClose: () => void }) {
   const choose = (recipient: Recipient | undefined) => {
     set({ chosen: recipient ?? null });
     send.reset();
-    // The field that was typed into is gone: one goes on with the next.
+    // The field that had the focus is gone: focus the next one.
     if (recipient) nextField.current?.focus();
   };
   const to = chosen?.to ?? typed.trim();
@@ -125,7 +125,7 @@ export function ComposeForm({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Whose agent does not want the letter, when that was said: the person themselves can be written to. */
+/** Finds the owner of an agent that does not accept the message: the owner can be written to instead. */
 function insteadOf(error: Error | null, everybody: readonly Recipient[]): Recipient | undefined {
   if (!(error instanceof ApiError) || error.code !== "mail_not_accepted") return undefined;
   return everybody.find(({ kind, to }) => kind === "person" && error.message.includes(to));
@@ -134,7 +134,8 @@ function insteadOf(error: Error | null, everybody: readonly Recipient[]): Recipi
 function useSend(onSent: () => void) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  // Sent again after an answer that did not come, it is the same letter; a changed one is another.
+  // The key makes a repeated request, sent after a lost answer, create the same message; a changed body
+  // gets a new key.
   const sent = useRef({ body: "", key: "" });
   return useMutation({
     mutationFn: (body: NewLetter) => {
@@ -154,7 +155,7 @@ function useSend(onSent: () => void) {
   });
 }
 
-/** All whom one may choose from: people and agents of the organisation, and one's own sessions. */
+/** Lists all possible recipients: people and agents of the organisation, and one's own sessions. */
 function useEverybody(typed: string): Recipient[] {
   const me = useMe();
   const orgId = me?.org.id ?? "";

@@ -19,7 +19,10 @@ interface ThreadRowProps {
   onChange: OnChange;
 }
 
-/** One exchange in the list, by its newest letter. All of it leads there; what can be done is beside it. */
+/**
+ * Shows one thread in the list by its newest message. The row links to the thread; the actions are
+ * beside it.
+ */
 export const ThreadRow = memo(function ThreadRow({ thread, box, now, onChange }: ThreadRowProps) {
   const { newest, unread, letters } = thread;
   const isSent = box === "sent";
@@ -88,7 +91,7 @@ function When({ thread, box, now }: Pick<ThreadRowProps, "thread" | "box" | "now
       title={fullTime(at)}
       className={clsx(
         "shrink-0 text-2xs text-ink-faint tabular-nums",
-        // What can be done takes its place.
+        // Actions take its place on hover.
         box !== "sent" && "md:group-hover:opacity-0",
       )}
     >
@@ -109,7 +112,7 @@ function Fate({ thread }: { thread: LetterThread }) {
 const DOING =
   "grid size-7 place-items-center rounded-md text-ink-soft hover:bg-line hover:text-ink data-[state=open]:bg-line";
 
-/** For a pointer: by keyboard and by touch the same is at the top of the open exchange. */
+/** Row actions for a pointer: keyboard and touch use the same actions at the top of the open thread. */
 function Doings({
   thread,
   box,

@@ -1,4 +1,4 @@
-/** Letters as TanStack Query holds them: the count, the lists, one exchange, and what changes them. */
+/** Queries and mutations of messages: the count, the lists and one thread. */
 import {
   type QueryClient,
   useInfiniteQuery,
@@ -13,11 +13,11 @@ import { keys, type LetterFilter } from "#surfaces/web/kit/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { changeThread, type LetterChange, type LetterPages, undoing } from "./letter-threads.ts";
 
-/** Hints may be lost; what is new must still come into sight. */
+/** Polling interval: hints may be lost, and new messages must still show up. */
 const LOOK_AGAIN_MS = 60_000;
-/** What became of a letter is told to nobody; whoever looks at one that waits sees it soon. */
+/** Polling interval of a pending delivery, for which the server sends no hint. */
 const FATE_AGAIN_MS = 5_000;
-/** A bound on how much of one exchange is read and drawn. */
+/** Limits how much of one thread is loaded and drawn. */
 const THREAD_PAGES = 5;
 
 export function useLetterCount(): number {
@@ -44,11 +44,11 @@ export function useLetterList(filter: LetterFilter) {
 
 export interface Thread {
   letters: Letter[];
-  /** Longer than anybody reads: the rest is not here. */
+  /** True if the thread is longer than the page loads. */
   isCut: boolean;
 }
 
-/** Looking at it counts as reading it, on the server too: so it is read anew each time it is opened. */
+/** Loads a thread. Reading marks it as read on the server, so each opening reads it anew. */
 export function useThread(threadId: string) {
   const queryClient = useQueryClient();
   return useQuery({
@@ -96,11 +96,11 @@ interface Wanted {
   threadId: string;
   letters: readonly Letter[];
   change: LetterChange;
-  /** Said when it is done. */
+  /** Toast text after success. */
   done?: string;
 }
 
-/** Changes all that is given of one exchange. It leaves the lists at once, and comes back if that fails. */
+/** Changes the given messages of one thread. They leave the lists at once and return if the request fails. */
 export function useLetterChange() {
   const queryClient = useQueryClient();
   const toasts = useToasts();
@@ -115,7 +115,7 @@ export function useLetterChange() {
   return useMutation({
     mutationFn: (wanted: Wanted) => apply(wanted),
     onMutate: async ({ threadId, letters, change }) => {
-      // What is being read now was asked before this and would undo what is shown.
+      // Reads in flight started before this change and would undo what is shown.
       await queryClient.cancelQueries({ queryKey: keys.letterLists });
       const ids = new Set(letters.map(({ id }) => id));
       const leaves = change.archived !== undefined || change.snoozedUntil !== undefined;
@@ -139,7 +139,7 @@ export function useLetterChange() {
   });
 }
 
-/** Reads again what is in sight. An exchange in a tab that nobody sees is left: reading it would mark it. */
+/** Refreshes what is visible. A thread in a hidden tab is skipped: reading would mark it as read. */
 export async function refreshLetters(queryClient: QueryClient): Promise<void> {
   const isSeen = document.visibilityState === "visible";
   await Promise.all([

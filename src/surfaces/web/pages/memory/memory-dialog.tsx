@@ -1,4 +1,4 @@
-/** Writing a memory, and changing one. */
+/** Dialog for creating and editing a memory. */
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useState } from "react";
 import type { Memory, Written } from "#features/memory/contract.ts";
@@ -57,7 +57,7 @@ export function NewMemoryDialog({ shelf, onClose }: NewMemoryDialogProps) {
   );
 }
 
-/** What the list does not show: what it replaced, and what had to go for it. */
+/** Describes what the list does not show: the memory it replaced, and those pruned to make room. */
 function writtenWords({ replaced, pruned }: Written): string | undefined {
   if (replaced) return "It has taken the place of one about the same";
   const gone = pruned.map((memory) => `“${nameOf(memory)}”`).join(", ");
@@ -110,7 +110,7 @@ export function EditMemoryDialog({ memory, onClose }: { memory: Memory; onClose:
   );
 }
 
-/** Only what the form has changed: an agent may have changed the rest meanwhile. */
+/** Returns only the fields that the form has changed: an agent may have changed others meanwhile. */
 function changeOf(before: NewMemory, { content, category, title, pinned }: NewMemory) {
   return {
     ...(content === before.content ? {} : { content }),
@@ -120,7 +120,7 @@ function changeOf(before: NewMemory, { content, category, title, pinned }: NewMe
   };
 }
 
-/** What stood there before. */
+/** Shows earlier versions of the memory. */
 function Before({ memory: { id, updatedAt } }: { memory: Memory }) {
   const now = useNow(60_000);
   const history = useQuery({

@@ -16,12 +16,12 @@ import { PruneDialog } from "./prune-dialog.tsx";
 import { TransferButtons } from "./transfer-buttons.tsx";
 import { useMemories, useSettled, useShelves } from "./use-memories.ts";
 
-/** What one's orchestrator remembers. */
+/** Memories of one's orchestrator. */
 export function MemoryPage() {
   return <Memories shelf="orchestrator" />;
 }
 
-/** What one's sessions know of each repository. */
+/** Memories of one's sessions, per repository. */
 export function RepositoryMemoryPage() {
   const shelves = useShelves().data?.items.filter(({ kind }) => kind === "session") ?? [];
   const [chosen, setChosen] = useState<number | null>(null);
@@ -175,7 +175,7 @@ function Tabs() {
   );
 }
 
-/** How much there is, and room for. */
+/** Shows how many memories there are, and the limit. */
 function Room({ shelf }: { shelf: ShelfChoice }) {
   const items = useShelves().data?.items;
   const mine = items?.filter((one) => isOn(one, shelf)) ?? [];

@@ -23,7 +23,7 @@ const UNUSED: readonly { days: number | undefined; words: string }[] = [
   { days: 180, words: "180 days" },
 ];
 
-/** Clearing out: what would go is shown first, and what went afterwards. Only of one's orchestrator. */
+/** Prunes memories of one's orchestrator: shows what would be removed first, and the result afterwards. */
 export function PruneDialog({ onClose }: { onClose: () => void }) {
   const [wish, setWish] = useState<PruneWish>({ below: 0.3 });
   const [went, setWent] = useState<Pruned | null>(null);

@@ -18,13 +18,13 @@ import { AddModel } from "./lazy-add-model.tsx";
 import { type ModelGroup, modelGroups } from "./model-groups.ts";
 import { PRESETS } from "./presets.ts";
 
-/** What is being done to a provider, if anything. */
+/** Open dialog, if any. */
 type Doing = { is: "adding"; startWith?: string } | { is: "changing"; provider: Provider } | null;
 
-/** Runners report in their own time. */
+/** Polling interval: runners report in their own time. */
 const LOOK_AGAIN_MS = 15_000;
 
-/** Every model there is, by who offers it; and for admins, who that is. */
+/** Lists all models by provider; admins can manage the providers. */
 export function ModelsPage() {
   const mayManage = useIsAdmin();
   const me = useMe();
@@ -180,7 +180,7 @@ function RemoveProvider({ name }: { name: string }) {
       setIsAsking(false);
       void queryClient.invalidateQueries({ queryKey: keys.providers });
       void queryClient.invalidateQueries({ queryKey: keys.models });
-      // The runners tell of it a moment later.
+      // Runners report the change a moment later.
       window.setTimeout(() => {
         void queryClient.invalidateQueries({ queryKey: keys.models });
       }, 1_500);

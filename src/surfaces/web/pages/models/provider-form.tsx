@@ -8,7 +8,7 @@ import { PRESETS, type Preset, type Problems, type Wish } from "./presets.ts";
 
 interface ProviderFormProps {
   preset: Preset;
-  /** Left out when what is offered by whom stands already. */
+  /** Undefined when the preset is fixed. */
   onChoose: ((preset: Preset) => void) | undefined;
   wish: Wish;
   onWish: (change: Partial<Wish>) => void;

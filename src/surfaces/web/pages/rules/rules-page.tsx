@@ -14,7 +14,7 @@ import { ago, fullTime } from "#surfaces/web/kit/time-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { useNow } from "#surfaces/web/kit/use-now.ts";
 
-/** What agents may do without asking, what they must ask, what they must not; and how to take a rule back. */
+/** Lists permission rules (allow, ask, deny) and lets a person remove one. */
 export function RulesPage() {
   const found = useQuery({
     queryKey: keys.rules,

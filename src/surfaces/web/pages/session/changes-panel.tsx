@@ -22,7 +22,7 @@ export function useChanges(sessionId: string, turn: string | undefined) {
   });
 }
 
-/** What the agent changed in its workspace: all of it, or by turn; and what it made that can be looked at. */
+/** Shows changes in the agent's workspace, all or by turn, and files that can be previewed. */
 export function ChangesPanel({ sessionId }: { sessionId: string }) {
   const [turn, setTurn] = useState<string | undefined>(undefined);
   const [preview, setPreview] = useState<ShownFile | null>(null);
@@ -173,7 +173,7 @@ function noteOf(file: FileChange, lines: number): string | null {
   return lines === 0 ? "No lines changed." : null;
 }
 
-/** The end of a path says most: it stays in sight when there is little room. */
+/** Keeps the end of a path visible in little room, because it says most. */
 function FileName({ path }: { path: string }) {
   const cut = path.lastIndexOf("/") + 1;
   return (

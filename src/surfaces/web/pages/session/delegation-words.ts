@@ -1,12 +1,12 @@
-/** A call by which an agent leads others, in words; undefined for all other calls. Pure. */
+/** Delegation calls of an agent in words; undefined for all other calls. Pure. */
 import { isRecord } from "#surfaces/web/kit/api-client.ts";
 import type { ToolUse } from "./entry-from-event.ts";
 import type { ToolState } from "./tool-view.ts";
 
 export interface DelegationWords {
-  /** What is being done, or was: "Started", "Waits for its children". */
+  /** Action, current or past: "Started", "Waits for its children". */
   verb: string;
-  /** Of whom. */
+  /** Title of the session concerned. */
   title: string | null;
   sessionId: string | null;
 }

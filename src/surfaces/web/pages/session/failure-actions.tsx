@@ -7,7 +7,7 @@ import { useRetry } from "./use-retry.ts";
 
 interface FailureActionsProps {
   session: Session;
-  /** The prompt that can be sent again; null: there is none. */
+  /** Prompt that can be sent again; null if there is none. */
   promptId: string | null;
 }
 

@@ -14,13 +14,13 @@ import { BudgetDialog } from "./budget-dialog.tsx";
 interface HeaderAction {
   label: string;
   Icon: LucideIcon;
-  /** More than the label says, on hover. */
+  /** Tooltip that says more than the label. */
   hint?: string;
   isBusy?: boolean;
   run: () => void;
 }
 
-/** Sleep, budget and archive of an open session: buttons, or a menu where there is no room for them. */
+/** Sleep, budget and archive actions of an open session: buttons, or a menu where there is little room. */
 export function HeaderActions({
   session,
   hasChildren,
@@ -96,7 +96,7 @@ function MoreMenu({ actions }: { actions: readonly HeaderAction[] }) {
   );
 }
 
-/** Null for a session at work, which can neither be put to sleep nor woken. */
+/** Returns null for a working session, which can neither be put to sleep nor woken. */
 function useSleepAction(session: Session): HeaderAction | null {
   const queryClient = useQueryClient();
   const toasts = useToasts();

@@ -7,7 +7,7 @@ import { useMyOrchestrator } from "#surfaces/web/kit/use-orchestrator.ts";
 import { UNTITLED } from "#surfaces/web/pages/sessions/untitled.ts";
 import { SessionLink } from "./session-link.tsx";
 
-/** From a child to whoever gave it its task. */
+/** Links a child to its parent. */
 export function ParentCrumb({ session }: { session: Session }) {
   const parentId = session.parentSessionId;
   return parentId === null ? null : <Crumb parentId={parentId} />;

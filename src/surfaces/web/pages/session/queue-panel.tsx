@@ -10,7 +10,7 @@ import { orderQueue } from "./queue.ts";
 import { QueuedPrompt } from "./queued-prompt.tsx";
 import type { Submissions } from "./use-submissions.ts";
 
-/** What waits to be run, and what is still on its way to the server. */
+/** Lists queued prompts, and those still being sent to the server. */
 export function QueuePanel({
   sessionId,
   submissions,

@@ -13,7 +13,10 @@ import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { placePrompt } from "./queue.ts";
 import { receiptOf } from "./receipt.ts";
 
-/** What the platform has to say is neither edited nor taken back: the session would never learn of it. */
+/**
+ * Shows a queued prompt. Notices can be neither edited nor withdrawn: the session would never receive
+ * them.
+ */
 export function QueuedPrompt({ prompt }: { prompt: Prompt }) {
   const notice = shownNotice(prompt.notice);
   return notice ? <QueuedNews prompt={prompt} notice={notice} /> : <QueuedWords prompt={prompt} />;
@@ -109,7 +112,7 @@ function QueuedWords({ prompt }: { prompt: Prompt }) {
   );
 }
 
-/** A change of the queue: shown as soon as the server answers, and the queue is read again in any case. */
+/** Changes the queue: shows the server's answer at once, and refreshes the queue in any case. */
 function useQueueChange(
   sessionId: string,
   whenRefused: string,

@@ -8,7 +8,7 @@ import { useFamily } from "#surfaces/web/pages/tree/use-families.ts";
 import { isAtWork } from "./family-words.ts";
 import { type Receipt, receiptOf, type Tone } from "./receipt.ts";
 
-/** Rows that only fly by while scrolling ask for nothing. */
+/** Delay before a row loads its receipt: rows that scroll by ask for nothing. */
 const SETTLE_MS = 200;
 
 const TONES: Record<Tone, string> = {
@@ -21,7 +21,7 @@ const TONES: Record<Tone, string> = {
 
 interface ReceiptLineProps {
   promptId: string;
-  /** News of children have come to its thread since. */
+  /** True if notices of children came to its thread since. */
   isFollowed: boolean;
 }
 
@@ -41,7 +41,7 @@ export function ReceiptLine({ promptId, isFollowed }: ReceiptLineProps) {
   const sessionId = found.data?.prompt.sessionId;
   const isWaiting = found.data !== undefined && found.data.prompt.endedWaitingFor !== null;
   const family = useFamily(sessionId ?? "", isWaiting && !isFollowed);
-  // The line keeps its place while the receipt is on its way, so that nothing jumps.
+  // The line keeps its height while the receipt loads, so that nothing jumps.
   if (found.data === undefined) return <div aria-hidden className="h-5" />;
   const receipt = receiptOf(found.data.prompt, {
     isFollowed,

@@ -1,4 +1,4 @@
-/** A prompt's receipt in words: where it is on its way, since when, and why it waits. Pure. */
+/** Receipt of a prompt in words: its state, since when, and why it waits. Pure. */
 import type { Outcome, Prompt, WaitReason } from "#protocol/sessions.ts";
 import { plural } from "#surfaces/web/kit/money-words.ts";
 import { clockTime, duration } from "#surfaces/web/kit/time-words.ts";
@@ -27,9 +27,9 @@ const OUTCOME_WORDS: Record<Outcome, { word: string; tone: Tone }> = {
 };
 
 export interface Waiting {
-  /** News of children have come since. */
+  /** True if notices of children came since. */
   isFollowed: boolean;
-  /** How many children are at work; null: not known. */
+  /** Number of working children; null if not known. */
   children: number | null;
 }
 
@@ -42,7 +42,7 @@ export function receiptOf(prompt: Prompt, waiting?: Waiting): Receipt {
   };
 }
 
-/** Its turn is over, and what was asked for is not. */
+/** Describes a prompt whose turn is over while its children still work. */
 function handedOnWords(prompt: Prompt, { isFollowed, children }: Waiting): string {
   if (isFollowed) return headline(prompt).replace(/^Completed in/, "Handed on after");
   const whom = children ? plural(children, "child", "children") : "its children";
@@ -87,7 +87,7 @@ function headline(prompt: Prompt): string {
   }
 }
 
-/** Words for a turn that has begun and does not go on now. */
+/** Texts for a turn that has started and is on hold. */
 const HELD_UP: Partial<Record<WaitReason, string>> = {
   paused: "Paused",
   quota: "Paused",

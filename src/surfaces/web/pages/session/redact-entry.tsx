@@ -8,13 +8,13 @@ import { forgetRedacted } from "./forget-redacted.ts";
 
 interface Asked {
   entryId: string;
-  /** Its name in the question, such as "this prompt". */
+  /** Name in the question, such as "this prompt". */
   what: string;
 }
 
 const AskContext = createContext<(asked: Asked) => void>(() => {});
 
-/** Asks before the words of an entry are removed, for all rows of one session. */
+/** Asks for confirmation before an entry is redacted, for all rows of one session. */
 export function RedactProvider({
   sessionId,
   children,
@@ -64,12 +64,13 @@ export function RedactProvider({
   );
 }
 
-/** A row with a button beside it that removes what the row says. */
+/** Adds a button beside a row that redacts it. */
 export function Redactable({ entryId, what, children }: Asked & { children: ReactNode }) {
   const ask = useContext(AskContext);
   const label = `Remove ${what}`;
   return (
-    // A tap on a touch screen counts as :hover until the next one; the class is not bound to a pointer.
+    // A tap on a touch screen counts as :hover until the next tap; Tailwind's `hover:` would require a
+    // pointer.
     <div className="relative [&:hover>button]:opacity-100">
       {children}
       <button

@@ -1,4 +1,4 @@
-/** What the transcript shows, line by line, made from entries and drafts. Pure. */
+/** Transcript rows, made from entries and drafts. Pure. */
 import { type ShownNotice, shownNotice } from "#protocol/notice-words.ts";
 import type { Author, Entry } from "#protocol/sessions.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
@@ -11,21 +11,21 @@ import { type GatePlaces, gateKey, placeGates } from "./gate-places.ts";
 export type Row =
   | { type: "welcome"; key: string }
   | { type: "day"; key: string; at: string }
-  /** `isFollowed`: news of children have come to its thread since. */
+  /** `isFollowed`: notices of children came to its thread since. */
   | { type: "prompt"; key: string; entry: Entry; isFollowed: boolean }
-  /** The platform tells it what became of its children, what was written to it, or of its tasks. */
+  /** Notice of the platform about children, messages or tasks. */
   | {
       type: "wake";
       key: string;
       notice: ShownNotice;
       text: string;
-      /** The person whose letter it is; null: the platform's own words say whose. */
+      /** Person who wrote the message; null if the notice names the sender. */
       writer: Author | null;
       promptId: string | null;
       at: string;
       isFollowed: boolean;
     }
-  /** What it was written by somebody else and answered them: one turn, all of it. */
+  /** One whole turn in which the agent answered somebody other than its owner. */
   | {
       type: "aside";
       key: string;
@@ -35,7 +35,7 @@ export type Row =
       rows: Row[];
       needsYou: boolean;
     }
-  /** What another session said, word for word. */
+  /** Forwarded words of another session. */
   | { type: "forwarded"; key: string; text: string; author: Author; at: string }
   | { type: "agent"; key: string; at: string }
   | {
@@ -52,25 +52,25 @@ export type Row =
       key: string;
       use: ToolUse;
       phase: ToolPhase;
-      /** Somebody, or a rule, said no. */
+      /** True if a person or a rule refused the call. */
       isRefused: boolean;
       at: string | null;
     }
   /** `isChilds`: asked by a child of the session that is shown. */
   | { type: "gate"; key: string; approval: Approval; isChilds: boolean }
   | { type: "notice"; key: string; text: string; at: string }
-  /** At work, with nothing to show for it yet. */
+  /** The session works and has no output yet. */
   | { type: "pulse"; key: string; promptId: string | null };
 
-/** `waiting`: its turn waits for a person, or the call for its place in the line. `cut`: no result will come. */
+/** `waiting`: the turn waits for a person, or the call is queued. `cut`: no result will come. */
 export type ToolPhase = "writing" | "running" | "waiting" | "done" | "cut";
 
 export interface RowInput {
   entries: readonly Entry[];
   drafts: Drafts;
-  /** The session is at work: unanswered calls of the last turn are running, older ones were cut. */
+  /** True if the session works: unanswered calls of the last turn are running, older ones were cut. */
   isWorking: boolean;
-  /** The last turn goes on when somebody has answered: its unanswered calls wait. */
+  /** True if the last turn is parked until a person answers: its unanswered calls wait. */
   isParked?: boolean;
   /** Gates of the session and of its children. */
   approvals?: readonly Approval[];
@@ -101,8 +101,8 @@ export function buildRows(input: RowInput): Row[] {
 }
 
 /**
- * While a tool works, a draft of a call is what it has put out so far: a model writes no calls then.
- * It goes into the tool's row; the drafts that are left are given back.
+ * Shows the live output of a running tool in the tool's row, and returns the other drafts. A draft of a
+ * call is such output while a tool runs, because the model writes no calls then.
  */
 function showProgress(rows: Row[], drafts: Drafts): Drafts {
   const at = rows.findIndex((row) => row.type === "tool" && row.phase === "running");
@@ -165,7 +165,7 @@ function asideRow({ id, kind, text, at, notice }: Entry, rows: Row[]): Row {
   return { type: "aside", key: id, notice: shownNotice(notice), text: told, at, rows, needsYou };
 }
 
-/** A question, and a plan that waits, is shown whole by its gate; the call would only repeat it. */
+/** Replaces the call by its gate for questions and pending plans, which the call would only repeat. */
 function withGate(row: Row, gate: Approval | undefined): Row[] {
   if (gate === undefined) return [row];
   const isShown = gate.kind === "question" || (gate.kind === "plan" && gate.state === "pending");
@@ -174,16 +174,16 @@ function withGate(row: Row, gate: Approval | undefined): Row[] {
 
 interface CallContext {
   results: Map<string, ToolUse>;
-  /** Of a call without a result. */
+  /** Phase of a call without a result. */
   phase: ToolPhase;
   gate: Approval | undefined;
-  /** By thread: the place of the last news of children. */
+  /** Index of the last notice of children, by thread. */
   wokenAt: ReadonlyMap<string, number>;
 }
 
 type Speaker = "person" | "agent";
 
-/** Undefined for what nobody says: it does not end anybody's speech. */
+/** Returns undefined for entries without a speaker, which do not end a speaker's group. */
 function speakerOf(entry: Entry): Speaker | undefined {
   if (entry.kind === "prompt" || entry.role === "user") return "person";
   return entry.kind === "notice" ? undefined : "agent";
@@ -225,7 +225,10 @@ function promptRow(entry: Entry, wokenAt: ReadonlyMap<string, number>): Row {
   return { type: "wake", key, notice, text: text ?? "", writer, promptId, at, isFollowed };
 }
 
-/** What a prompt of a thread waited for has come when news of children enter that thread. */
+/**
+ * Finds the last notice of children per thread: earlier prompts of the thread no longer wait for
+ * children.
+ */
 function lastWakes(entries: readonly Entry[]): Map<string, number> {
   const wakes = entries.filter(({ notice }) => notice?.kind === "children");
   return new Map(wakes.map(({ thread, seq }) => [thread, seq]));

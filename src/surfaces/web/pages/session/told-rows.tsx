@@ -1,4 +1,4 @@
-/** What an agent was told that nobody has said in the conversation, as it stands in a transcript. */
+/** Transcript rows of notices and of turns outside the conversation. */
 import { useQuery } from "@tanstack/react-query";
 import { Bell, ChevronRight, Mail, SquareKanban } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -31,7 +31,7 @@ const LABELS: Record<ShownNotice["kind"], string> = {
 };
 const ICONS = { children: Bell, messages: Mail, board: SquareKanban } as const;
 
-/** The platform woke this session: why, in a line; the words it was told are one click away. */
+/** Shows in one line why the platform woke this session; the full notice is one click away. */
 export function WakeRow({ row }: { row: WakeRowData }) {
   const [isOpen, setIsOpen] = useState(false);
   const { notice, text, promptId } = row;
@@ -95,7 +95,7 @@ interface LettersProps {
   writer?: WakeRowData["writer"];
 }
 
-/** A person's letter is theirs whatever its words say: they are named by who they are. */
+/** Lists messages. A person's message shows the verified writer, whatever its text says. */
 function Letters({ notice, writer = null }: LettersProps) {
   const me = useQuery<Me | null>({ queryKey: keys.me, enabled: false });
   const named = writer?.id === me.data?.user.id ? "you" : (writer?.name ?? "");
@@ -117,13 +117,13 @@ function Letters({ notice, writer = null }: LettersProps) {
   });
 }
 
-/** Without a notice it is a turn whose beginning was not read, or one of an earlier version. */
+/** Without a notice the beginning of the turn is not loaded, or an earlier version wrote it. */
 function AsideHead({ row: { notice, text } }: { row: AsideRowData }) {
   if (notice?.kind === "messages") return <Letters notice={notice} />;
   return <p>{text === "" ? "A letter" : revealLine(text.split("\n", 1)[0] ?? "")}</p>;
 }
 
-/** Somebody else's letter and what became of it: folded, because it is no part of the conversation. */
+/** Shows somebody else's message and the agent's reply, folded because both are outside the conversation. */
 export function AsideRow({ row, children }: { row: AsideRowData; children: ReactNode }) {
   const [choice, setChoice] = useState<boolean | null>(null);
   const isOpen = choice ?? row.needsYou;

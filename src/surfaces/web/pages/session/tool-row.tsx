@@ -18,7 +18,7 @@ import type { ToolUse } from "./entry-from-event.ts";
 import { ToolBody } from "./tool-body.tsx";
 import { changeOf, headline, stateOf, type ToolRowData, type ToolState } from "./tool-view.ts";
 
-/** What these do is worth seeing without asking for it. */
+/** Tools whose calls are expanded at first. */
 const SHOWN_AT_ONCE = new Set(["edit", "write", "todo"]);
 
 const MARKS: Partial<Record<ToolState, { word: string; tone: string }>> = {

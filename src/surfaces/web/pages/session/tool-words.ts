@@ -2,7 +2,7 @@ import { isRecord } from "#surfaces/web/kit/api-client.ts";
 
 /** A tool call in one line, and its parts as text. Pure. */
 
-/** Fields that say most about a call, in order. */
+/** Input fields that say most about a call, in order. */
 const TELLING = [
   "command",
   "cmd",
@@ -36,7 +36,7 @@ function tellingPart(input: unknown): string {
   return Object.keys(input).length === 0 ? "" : JSON.stringify(input);
 }
 
-/** Text stays text; everything else is readable JSON; MCP-like content blocks become their text. */
+/** Keeps text, joins the text of MCP-like content blocks, and formats everything else as JSON. */
 export function asText(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
@@ -47,10 +47,10 @@ export function asText(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with a control character
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
-/** What a program wrote, without the colours it meant for a terminal. */
+/** Removes terminal colours from a program's output. */
 export function withoutColours(text: string): string {
   return text.replace(COLOURS, "").replaceAll("\r\n", "\n");
 }

@@ -10,7 +10,7 @@ import { useModels } from "#surfaces/web/pages/models/use-models.ts";
 import { FailureActions } from "./failure-actions.tsx";
 import { troubleOf } from "./trouble.ts";
 
-/** Under the header: why the last turn failed or the model cannot be used, and what to do about it. */
+/** Shows under the header why the last turn failed or the model cannot be used, and the actions. */
 export function TroubleBar({ session }: { session: Session }) {
   const isPutAway = session.lifecycle === "archived" || session.lifecycle === "terminated";
   const failed = useFailedPrompt(session);
@@ -50,7 +50,7 @@ export function TroubleBar({ session }: { session: Session }) {
   );
 }
 
-/** A few prompts of other threads may be newer than the one that failed. */
+/** Number of settled prompts to search: prompts of other threads may be newer than the failed one. */
 const LOOKED_AT = 5;
 
 function useFailedPrompt({ id, status }: Session): Prompt | undefined {

@@ -9,7 +9,7 @@ const PAGES = [
   { to: "/memory", name: "Memory", Icon: Brain },
 ] as const;
 
-/** What one looks at every day besides sessions; what is set up once is at the foot of the list. */
+/** Links to pages for daily use besides sessions; settings are at the foot of the list. */
 export function PageLinks() {
   return (
     <nav aria-label="Pages" className="flex shrink-0 gap-0.5 px-2 pb-2">

@@ -12,10 +12,13 @@ import { useRunners } from "./sandbox-state.tsx";
 
 const RISK =
   "Commands then run with all rights of the user who started Muster there: they can read and change that user's files and reach the network. Commands ask you first, unless a rule allows them. You can take this back at any time.";
-/** A look takes some milliseconds; a machine that does not answer is not waited for. */
+/** Timeout of a sandbox check, which takes milliseconds on a machine that answers. */
 const LOOK_PATIENCE_MS = 8_000;
 
-/** The card about machines without a sandbox: what is missing, what can be done, and which work without. */
+/**
+ * Card about machines without a sandbox: what is missing, what to do, and which machines work without
+ * one.
+ */
 export function SandboxCard() {
   const me = useMe();
   const isAdmin = useIsAdmin();
@@ -23,7 +26,8 @@ export function SandboxCard() {
   const lacking = mine.find(({ sandbox }) => !isIsolated(sandbox) && !isUnsandboxed(sandbox));
   const open = mine.find(({ sandbox, unsandboxed }) => isUnsandboxed(sandbox) && unsandboxed);
   const mayChange = (runner: Runner) => isAdmin || runner.ownerId === me?.user.id;
-  // Both: a machine that lacks one must not hide that another works without.
+  // Both cards are shown: a machine that lacks a sandbox must not hide another that works without one by
+  // consent.
   return (
     <>
       {lacking && <Lacking key={lacking.id} runner={lacking} mayConsent={mayChange(lacking)} />}
@@ -96,7 +100,7 @@ function CommandToCopy({ command }: { command: string }) {
       await navigator.clipboard.writeText(command);
       setIsCopied(true);
     } catch {
-      // Browsers give the clipboard to secure pages only; the text can be selected in any case.
+      // Browsers allow the clipboard on secure pages only; the text can be selected in any case.
     }
   };
   return (
@@ -148,7 +152,7 @@ function LookAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
   );
 }
 
-/** Stands on every page for as long as agents work without a sandbox by somebody's consent. */
+/** Shown on every page while agents work without a sandbox by somebody's consent. */
 function Open({ runner, mayRevoke }: { runner: Runner; mayRevoke: boolean }) {
   const revoke = useChange(() => api.runners.requireSandbox({ id: runner.id }), {
     stale: keys.runners,

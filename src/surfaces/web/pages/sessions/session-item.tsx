@@ -17,7 +17,7 @@ export const SessionItem = memo(function SessionItem({
 }: {
   session: Session;
   now: number;
-  /** Shown above the list because it is open; the list's filter does not have it. */
+  /** True if the session is shown above the list because it is open but filtered out. */
   isApart?: boolean;
 }) {
   const location = locationOf(session);

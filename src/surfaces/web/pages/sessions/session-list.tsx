@@ -163,7 +163,7 @@ function Skeleton() {
   );
 }
 
-/** Arrow keys walk through the list. */
+/** Moves through the list by arrow keys. */
 function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0) return;
@@ -180,12 +180,13 @@ function useReachedEnd(onReached: () => void) {
   const latest = useRef(onReached);
   useEffect(() => {
     latest.current = onReached;
-    // What came may be folded away: then the end is still in sight, and nobody scrolls to it.
+    // New rows may be folded: then the end is still visible, and there is nothing to scroll.
     if (isInSight.current) onReached();
   });
   useEffect(() => {
     if (mark.current === null) return;
-    // The end that only touches the edge is not in sight: a row that was scrolled to may lie there.
+    // An end that only touches the edge does not count as visible: a row that was scrolled to may lie
+    // there.
     const observer = new IntersectionObserver(
       (seen) => {
         isInSight.current = (seen.at(-1)?.intersectionRatio ?? 0) > 0;

@@ -11,7 +11,7 @@ import {
 } from "#surfaces/web/pages/orchestration/refresh.ts";
 import { placeSession, removeSession, type SessionPages } from "./session-list-cache.ts";
 
-/** Hints come in bursts while an agent works; one look at each session per burst is enough. */
+/** Hints come in bursts while an agent works; one refresh of each session per burst is enough. */
 const GATHER_MS = 300;
 const READ_ONE_BY_ONE = 6;
 
@@ -26,7 +26,7 @@ export function useSessionList(filter: SessionFilter, isWanted = true) {
   });
 }
 
-/** Puts a session into its own cache entry and into every list that shows it. */
+/** Updates a session in its own cache entry and in every list that shows it. */
 export function shareSession(queryClient: QueryClient, session: Session): void {
   queryClient.setQueryData(keys.session(session.id), { session });
   for (const [key, pages] of queryClient.getQueriesData<SessionPages>({
@@ -58,7 +58,7 @@ async function readAgain(queryClient: QueryClient, id: string): Promise<void> {
   }
 }
 
-/** What a parent's page shows of its children, and whether one's orchestrator still lives. */
+/** Refreshes the families of the session's parents, and one's orchestrator if it is affected. */
 function refreshKin(queryClient: QueryClient, before: Session | undefined, now: Session): void {
   const parents = new Set([before?.parentSessionId, now.parentSessionId]);
   for (const id of parents) {
@@ -71,8 +71,8 @@ function refreshKin(queryClient: QueryClient, before: Session | undefined, now: 
 }
 
 /**
- * A long list takes longer to read than the next hints take to come. What is being read is not begun
- * again, or it would never be there while agents work; it is read once more afterwards.
+ * Runs one read at a time, and once more if it was requested meanwhile. Reading a long list takes longer
+ * than the time between hints: restarting it at each hint would never finish.
  */
 export function oneAtATime(read: () => Promise<void>): () => void {
   let isReading = false;
@@ -91,7 +91,7 @@ export function oneAtATime(read: () => Promise<void>): () => void {
   };
 }
 
-/** Follows the `me` topic: what changed elsewhere shows up in the lists. */
+/** Subscribes to the `me` topic: changes made elsewhere show up in the lists. */
 export function useMyChanges(): void {
   const live = useLive();
   const queryClient = useQueryClient();

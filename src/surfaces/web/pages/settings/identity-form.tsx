@@ -19,7 +19,7 @@ const STYLES: Record<Style, string> = {
   custom: "Custom: as the instructions say",
 };
 
-/** The largest that the server takes. */
+/** Same limits as the server's. */
 const MAX = { name: 80, handle: 31, instructions: 20_000 } as const;
 
 export function IdentityForm({ identity }: { identity: Identity }) {
@@ -118,7 +118,7 @@ interface HandleCheck {
   said?: string;
 }
 
-/** Says while it is written whether nobody else has it. */
+/** Checks while typing that nobody else has the handle. */
 function useHandleCheck(handle: string, own: string): HandleCheck {
   const asked = useDeferredValue(bare(handle));
   const malformed = handleProblem(bare(handle));
@@ -140,7 +140,7 @@ function useHandleCheck(handle: string, own: string): HandleCheck {
   return { problem: `@${asked} is taken.`, ...(suggestion !== undefined && { suggestion }) };
 }
 
-/** Who is still writing has another one in a moment. */
+/** Typing pause before a check. */
 const ASK_AFTER_MS = 250;
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -13,7 +13,7 @@ import { expiryOf, type KeyScope, LIFETIMES, SCOPE_WORDS, scopesToGive } from ".
 import { List, Remove, Row, Section, ShownOnce } from "./parts.tsx";
 import { useChange } from "./use-change.ts";
 
-/** Keys for programs that work in one's name. */
+/** API keys for programs that act in the person's name. */
 export function KeysTab() {
   const found = useQuery({
     queryKey: keys.apiKeys,

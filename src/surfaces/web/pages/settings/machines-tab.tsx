@@ -6,7 +6,7 @@ import { useRunnerChanges } from "#surfaces/web/pages/sessions/sandbox-state.tsx
 import { databaseWords, diskProblem, diskWords } from "./disk-words.ts";
 import { List, Row, Section } from "./parts.tsx";
 
-/** The machines that work, and what their disks and the server's hold. */
+/** Machines, and the disk use of each and of the server. */
 export function MachinesTab() {
   useRunnerChanges();
   const isAdmin = useIsAdmin();

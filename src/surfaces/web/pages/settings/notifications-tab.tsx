@@ -11,7 +11,7 @@ import { useChange } from "./use-change.ts";
 
 type Preferences = AnswerOf<ApiRoutes["mailbox"]["preferences"]>;
 
-/** Where one hears of letters, and who may write to one's agent. */
+/** Notification channels, and the consent to messages to one's agent. */
 export function NotificationsTab() {
   const found = useQuery({
     queryKey: keys.notificationPreferences,

@@ -28,7 +28,7 @@ const QUEUES: Record<QueueMode, string> = {
   interrupt: "Interrupt: the newest aborts what is running",
 };
 
-/** How one wants one's orchestrator; every choice is saved at once. */
+/** Preferences for one's orchestrator; every choice is saved at once. */
 export function PreferencesForm() {
   const found = useQuery({
     queryKey: keys.preferences,
@@ -114,7 +114,7 @@ function useModelForAll() {
   });
 }
 
-/** For admins. */
+/** Chooses the organisation's model. For admins. */
 function ModelForAll() {
   const orgId = useMe()?.org.id ?? "";
   const isAdmin = useIsAdmin();
@@ -144,7 +144,7 @@ function ModelForAll() {
 interface ModelSelectProps {
   label: string;
   hint: string | undefined;
-  /** What no model is called. */
+  /** Label for no model. */
   none: string;
   value: string | null;
   isDisabled: boolean;

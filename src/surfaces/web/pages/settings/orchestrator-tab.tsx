@@ -14,7 +14,7 @@ import { IdentityForm } from "./identity-form.tsx";
 import { PreferencesForm } from "./orchestrator-preferences.tsx";
 import { LoadProblem, Section } from "./parts.tsx";
 
-/** Who one's orchestrator is, how one wants it, and how to begin with it afresh. */
+/** Identity and preferences of one's orchestrator, and its restart. */
 export function OrchestratorTab() {
   const mine = useMyOrchestrator();
   const session = useOrchestratorSession();

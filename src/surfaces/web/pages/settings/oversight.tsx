@@ -15,7 +15,7 @@ import { OverseenOrchestrators } from "./overseen-orchestrators.tsx";
 import { Badge, List, Row, Section } from "./parts.tsx";
 import { useChange } from "./use-change.ts";
 
-/** For admins: whose data is still kept, and what everybody's agents do. Read when it is asked for. */
+/** Lists kept data and everybody's sessions, for admins. Loaded on request. */
 export function Oversight({ orgId, members }: { orgId: string; members: readonly Member[] }) {
   return (
     <>
@@ -55,7 +55,7 @@ function OnDemand({ title, text, children }: { title: string; text: string; chil
   );
 }
 
-/** Short, because it goes on by itself. */
+/** Short polling interval, because a purge progresses by itself. */
 const PURGING_REFETCH_MS = 2_000;
 
 function WhoLeft({ orgId }: { orgId: string }) {
@@ -176,7 +176,7 @@ function SessionRow({ orgId, session, owner }: SessionRowProps) {
 interface AskFirstProps {
   label: string;
   text: string;
-  /** What has to be typed before it can be done. */
+  /** Label of the text that has to be typed first. */
   field: string;
   action: string;
   change: {
@@ -187,7 +187,7 @@ interface AskFirstProps {
   };
 }
 
-/** Done only with some words typed by hand. */
+/** Asks for a text typed by hand before an action. */
 function AskFirst({ label, text, field, action, change }: AskFirstProps) {
   const [isAsking, setIsAsking] = useState(false);
   const [typed, setTyped] = useState("");

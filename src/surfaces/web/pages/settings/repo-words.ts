@@ -1,7 +1,7 @@
-/** What is typed and said about repositories. Pure. */
+/** Repository input and texts. Pure. */
 import type { NewRepo, Repo, RepoSyncResult } from "#features/repos/contract.ts";
 
-/** `owner/name` means GitHub's; all else is an address. */
+/** Reads `owner/name` as a GitHub repository and anything else as an address. */
 export function namedBy(text: string): Pick<NewRepo, "fullName" | "url"> {
   const said = text.trim();
   return /^[\w.-]+\/[\w.-]+$/.test(said) ? { fullName: said } : { url: said };
@@ -24,7 +24,7 @@ export function syncWords(sync: RepoSyncResult): string {
   return sync.stoppedBy === null ? `${counts}.` : `${counts}. ${WHY_STOPPED[sync.stoppedBy]}`;
 }
 
-/** In one line: where it is, and what was set up for it. */
+/** Describes the address and the settings in one line. */
 export function repoWords(repo: Repo): string {
   const { url, enabled, defaultBranch, personaSlug, credential } = repo;
   const said = [

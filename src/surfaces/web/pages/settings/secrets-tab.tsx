@@ -12,7 +12,7 @@ import { useNow } from "#surfaces/web/kit/use-now.ts";
 import { List, Remove, Row, Section } from "./parts.tsx";
 import { useChange } from "./use-change.ts";
 
-/** Names of secrets. Values go in here and never come out. */
+/** Names of secrets. Values can be set, and are never shown. */
 export function SecretsTab() {
   const isAdmin = useIsAdmin();
   return (
@@ -88,16 +88,16 @@ function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }
   );
 }
 
-/** As the server takes it. */
+/** Same format as the server's. */
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
-/** The value is held only while it is typed: sent or refused, it is kept nowhere. */
+/** Holds the value only while it is typed: after sending or a refusal it is kept nowhere. */
 function SetSecret({ scope, title }: { scope: SecretScope; title: string }) {
   const orgId = useMe()?.org.id ?? "";
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
   const [isRefused, setIsRefused] = useState(false);
-  // Beside the call and not in it: a refused call is remembered with what it was given.
+  // A ref, and no argument: the mutation cache keeps the arguments of a refused call.
   const onItsWay = useRef("");
   const set = useChange(
     (wanted: string) => {

@@ -13,7 +13,7 @@ import { List, Remove, Row, Section } from "./parts.tsx";
 import { TimePlace } from "./time-place.tsx";
 import { useChange } from "./use-change.ts";
 
-/** One's account: where one is, and the accounts elsewhere by which one signs in here. */
+/** The person's account: time zone, locale and linked sign-in accounts. */
 export function SignInTab() {
   const providers = useSignInProviders();
   const found = useQuery({
@@ -38,7 +38,7 @@ export function SignInTab() {
   );
 }
 
-/** One whose service is not offered any more is named by its kind. */
+/** Falls back to the provider's id when its service is no longer offered. */
 function nameOf({ provider }: LinkedAccount, providers: readonly OfferedProvider[]): string {
   return providers.find(({ id }) => id === provider)?.name ?? provider;
 }
@@ -71,7 +71,7 @@ function AccountRow({ account, name }: { account: LinkedAccount; name: string })
 
 function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
   const [password, setPassword] = useState("");
-  // Beside the call and not in it: a refused call is remembered with what it was given.
+  // A ref, and no argument: the mutation cache keeps the arguments of a refused call.
   const onItsWay = useRef("");
   const [landedWith] = useState(() => problemIn(location.search));
   useEffect(() => {

@@ -8,7 +8,7 @@ import { useMe } from "#surfaces/web/kit/use-me.ts";
 import { Section } from "./parts.tsx";
 import { useChange } from "./use-change.ts";
 
-/** Time zone and locale of the person, which agents and due dates go by. */
+/** Edits the person's time zone and locale, which agents and due dates use. */
 export function TimePlace() {
   const here = browserPlace();
   const { timezone = here.timezone, locale = here.locale } = useMe()?.user ?? {};

@@ -11,7 +11,7 @@ import { tokenInFragment } from "./read-secret.ts";
 
 const MIN_PASSWORD_CHARS = 12;
 
-/** Where an invitation leads. Its token is taken out of the address at once, and kept nowhere else. */
+/** Target of an invitation link. The token is removed from the address at once, and kept nowhere else. */
 export function JoinPage() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -19,7 +19,7 @@ export function JoinPage() {
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
-  // Beside the call and not in it: a refused call is remembered with what it was given.
+  // A ref, and no argument: the mutation cache keeps the arguments of a refused call.
   const onItsWay = useRef("");
   useEffect(() => history.replaceState(history.state, "", location.pathname), []);
   const join = useMutation({

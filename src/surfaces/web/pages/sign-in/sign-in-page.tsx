@@ -10,9 +10,9 @@ import { tokenInFragment } from "./read-secret.ts";
 import { SignedOut } from "./signed-out.tsx";
 
 /**
- * Where the printed link leads, and where a sign-in by others ends that did not work. What the
- * address says is taken out of it before anything else. A link signs in at once only where nobody
- * could have sent it to deceive; otherwise the person is told whose it is, and decides.
+ * Target of the printed link, and of a failed sign-in by a provider. The token is removed from the
+ * address before anything else. A link signs in at once only where nobody could have sent it to deceive;
+ * otherwise the person sees whose it is, and decides.
  */
 export function SignInPage() {
   const queryClient = useQueryClient();

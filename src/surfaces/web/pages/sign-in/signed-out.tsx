@@ -13,7 +13,7 @@ import { PasswordForm } from "./password-form.tsx";
 import { SignInLinks } from "./provider-buttons.tsx";
 import { readSecret } from "./read-secret.ts";
 
-/** How to get in, and a field for those who have a link or a key at hand. */
+/** Explains how to sign in, with a field for a link or a key. */
 export function SignedOut({ problem = null }: { problem?: string | null }) {
   const [pasted, setPasted] = useState("");
   const [complaint, setComplaint] = useState<string | null>(null);

@@ -1,4 +1,4 @@
-/** What can be done with a session in the tree. Pure. */
+/** Actions on a session in the tree. Pure. */
 import {
   ArrowRight,
   CircleStop,
@@ -16,7 +16,7 @@ interface OfferedAction {
   action: NodeAction;
   label: string;
   Icon: LucideIcon;
-  /** Cannot be taken back by another click. */
+  /** True if another click cannot undo it. */
   isGrave: boolean;
 }
 

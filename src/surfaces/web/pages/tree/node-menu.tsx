@@ -10,12 +10,12 @@ const BUTTON =
 interface NodeMenuProps {
   session: Session;
   name: string;
-  /** Only one line of a tree is in the order of Tab. */
+  /** True for the one row of the tree in the Tab order. */
   isReachable: boolean;
   onAction: (action: NodeAction, session: Session) => void;
 }
 
-/** Made when it is first opened: a list may have a thousand lines. */
+/** Menu of a row, created when first opened: a list may have a thousand rows. */
 export function NodeMenu({ session, name, isReachable, onAction }: NodeMenuProps) {
   const [isMade, setIsMade] = useState(false);
   const common = {

@@ -34,7 +34,7 @@ const CHANGES: Record<"stop" | "detach" | "end", Change> = {
   },
 };
 
-/** Does what the menu of a line says; the questions it asks first are given back to be shown. */
+/** Runs menu actions, and returns the confirmation dialogs to render. */
 export function useNodeActions() {
   const navigate = useNavigate();
   const queryClient = useQueryClient();

@@ -4,10 +4,10 @@ import { openChildrenOf } from "#surfaces/web/pages/sessions/list-search.ts";
 import { listedSessions } from "#surfaces/web/pages/sessions/session-list-cache.ts";
 import { useSessionList } from "#surfaces/web/pages/sessions/use-session-lists.ts";
 
-/** Pages of children that are read by themselves; what is beyond comes as the list is scrolled. */
+/** Limit of pages of children read automatically; scrolling the list brings the rest. */
 const MAX_PAGES = 10;
 
-/** Children that are not put away, however old they are; all pages of them are read. */
+/** Loads all pages of a parent's open children, however old they are. */
 export function useOpenChildren(parentId: string | undefined): Session[] {
   const { data, hasNextPage, isFetching, fetchNextPage } = useSessionList(
     openChildrenOf(parentId ?? ""),
