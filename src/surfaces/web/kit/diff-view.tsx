@@ -52,7 +52,7 @@ export const DiffView = memo(function DiffView({
             // Nothing is left out before the first line, so it needs no mark.
             at === 0 && line.kind === "hunk" && line.text === "" ? null : (
               // biome-ignore lint/suspicious/noArrayIndexKey: lines have no id, only a position
-              <Line key={at} line={line} hasNumbers={hasNumbers} />
+              <DiffRow key={at} line={line} hasNumbers={hasNumbers} />
             ),
           )}
         </div>
@@ -71,7 +71,13 @@ export const DiffView = memo(function DiffView({
   );
 });
 
-const Line = memo(function Line({ line, hasNumbers }: { line: DiffLine; hasNumbers: boolean }) {
+const DiffRow = memo(function DiffRow({
+  line,
+  hasNumbers,
+}: {
+  line: DiffLine;
+  hasNumbers: boolean;
+}) {
   const isMarker = line.kind === "hunk" || line.kind === "note";
   return (
     <div className={clsx("flex whitespace-pre", LOOKS[line.kind])}>

@@ -41,7 +41,7 @@ export interface OutboxOptions {
 const FIRST_RETRY_MS = 600;
 const LONGEST_RETRY_MS = 15_000;
 /** Upper limit: a server or proxy may name any time, and asking earlier does no harm. */
-const LONGEST_BUSY_MS = 5 * 60_000;
+const MAX_BUSY_MS = 5 * 60_000;
 /** Number of failures after which a prompt counts as refused, unless the server fails at everything. */
 const MAX_FAILURES = 5;
 /** Older prompts may be out of date: their person decides. */
@@ -168,7 +168,7 @@ export class PromptOutbox {
     this.#hold(item, result.why, { isBusy: result.is === "busy" });
     if (result.is === "lost") this.#tryLater(item.sessionId);
     else if (result.is === "busy")
-      this.#tryLater(item.sessionId, Math.min(LONGEST_BUSY_MS, result.afterMs));
+      this.#tryLater(item.sessionId, Math.min(MAX_BUSY_MS, result.afterMs));
     return false;
   }
 

@@ -29,12 +29,12 @@ export function DrawerButton() {
   if (open === undefined) return null;
   const count = waiting.data ?? 0;
   const letters = unread.data?.count ?? 0;
-  const news = [
+  const counts = [
     count > 0 && `${plural(count, "question")} for you`,
     letters > 0 && plural(letters, "unread letter"),
   ].filter((words) => words !== false);
   return (
-    <IconButton label={["All sessions", ...news].join(", ")} className="relative" onClick={open}>
+    <IconButton label={["All sessions", ...counts].join(", ")} className="relative" onClick={open}>
       <Menu size={19} aria-hidden />
       {count > 0 && (
         <span className={`${BADGE} bg-warn text-page`}>{Math.min(count, MOST_SHOWN)}</span>

@@ -34,7 +34,7 @@ interface Toasts {
 
 const ToastContext = createContext<Toasts | undefined>(undefined);
 const SHOWN_MS = 6_000;
-const SHOWN_AT_ONCE = 3;
+const MAX_TOASTS = 3;
 
 export function ToastProvider({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<Toast[]>([]);
@@ -45,7 +45,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
   const add = useCallback(
     (toast: Omit<Toast, "id">) => {
       const id = nextId.current++;
-      setToasts((shown) => [...shown.slice(1 - SHOWN_AT_ONCE), { ...toast, id }]);
+      setToasts((shown) => [...shown.slice(1 - MAX_TOASTS), { ...toast, id }]);
       window.setTimeout(() => dismiss(id), SHOWN_MS);
     },
     [dismiss],

@@ -16,12 +16,12 @@ interface Step {
   next: (search: never) => object;
 }
 
-const stepOn = ({ search, next }: Step): Search => ({ ...next(search as never) });
+const runNext = ({ search, next }: Step): Search => ({ ...next(search as never) });
 
 /** Middleware of the frame: drops parameters that belong to other pages. */
 export function dropForeign(names: readonly string[]) {
   return (step: Step): never => {
-    const { [OWN]: own = [], ...search } = stepOn(step);
+    const { [OWN]: own = [], ...search } = runNext(step);
     for (const name of names) if (!own.includes(name)) delete search[name];
     return search as never;
   };
@@ -29,5 +29,5 @@ export function dropForeign(names: readonly string[]) {
 
 /** Middleware of a page with parameters of its own. */
 export function keepOwn(names: readonly string[]) {
-  return (step: Step): never => ({ ...stepOn(step), [OWN]: names }) as never;
+  return (step: Step): never => ({ ...runNext(step), [OWN]: names }) as never;
 }

@@ -26,7 +26,7 @@ export function CardFrame({ approval, icon, title, problem, children }: CardFram
   useLayoutEffect(() => {
     if (seen.has(approval.id)) return;
     seen.add(approval.id);
-    if (isNobodyBusy()) card.current?.focus({ preventScroll: true });
+    if (isIdle()) card.current?.focus({ preventScroll: true });
   }, [approval.id]);
   return (
     <section
@@ -59,7 +59,7 @@ export function CardFrame({ approval, icon, title, problem, children }: CardFram
  * True when the person is not in the middle of anything: nothing has the focus, or only the page, the
  * transcript or an empty prompt box.
  */
-function isNobodyBusy(): boolean {
+function isIdle(): boolean {
   const active = document.activeElement;
   if (active === null || active === document.body) return true;
   if (active instanceof HTMLTextAreaElement)

@@ -8,20 +8,20 @@ import type { Approval } from "#surfaces/web/kit/approval.ts";
 import { keys } from "#surfaces/web/kit/query-keys.ts";
 
 /** Polling interval: hints may be lost, and pending approvals must still show up. */
-const LOOK_AGAIN_MS = 60_000;
+const POLL_MS = 60_000;
 /**
  * Delay before buttons act: a card may appear under the pointer, and a click meant for something else
  * must not decide.
  */
 const ARMED_AFTER_MS = 350;
-const CARD_GOES_MS = 100;
+const CARD_EXIT_MS = 100;
 
 export function usePendingApprovals() {
   return useQuery({
     queryKey: keys.pendingApprovals,
     queryFn: ({ signal }) =>
       api.approvals.list({ query: { state: "pending", limit: PAGE_LIMIT } }, { signal }),
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: POLL_MS,
   });
 }
 
@@ -40,10 +40,10 @@ export function useAnswer(approval: Approval) {
   const send = useMutation({
     mutationFn: (answer: DecisionRequest) =>
       api.approvals.decide({ id: approval.id, body: answer }),
-    onSuccess: ({ approval: told }, answer) => {
+    onSuccess: ({ approval: updated }, answer) => {
       const me = queryClient.getQueryData<Me | null>(keys.me);
       focusComposer();
-      place(queryClient, told ?? decided(approval, answer, me?.user.id ?? null));
+      place(queryClient, updated ?? decided(approval, answer, me?.user.id ?? null));
     },
     onSettled: () => {
       isOnItsWay.current = false;
@@ -71,7 +71,7 @@ function focusComposer(): void {
   };
   window.setTimeout(() => {
     if (isNowhere()) document.querySelector<HTMLElement>("[data-composer]")?.focus();
-  }, CARD_GOES_MS);
+  }, CARD_EXIT_MS);
 }
 
 /** Explains a refused answer: the first answer stands, and an expired question counts as a no. */

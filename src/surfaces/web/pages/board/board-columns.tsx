@@ -13,11 +13,15 @@ import type { Column } from "./use-board.ts";
 
 const MINUTE_MS = 60_000;
 /** Media query for the width of two columns and the session list. */
-const HAS_ROOM = "(min-width: 56rem)";
+const WIDE_SCREEN = "(min-width: 56rem)";
 
 /** Shows columns side by side where there is room, and one at a time on a phone. */
 export function BoardColumns({ columns }: { columns: readonly Column[] }) {
-  return useMedia(HAS_ROOM) ? <SideBySide columns={columns} /> : <OneAtATime columns={columns} />;
+  return useMedia(WIDE_SCREEN) ? (
+    <SideBySide columns={columns} />
+  ) : (
+    <OneAtATime columns={columns} />
+  );
 }
 
 function SideBySide({ columns }: { columns: readonly Column[] }) {

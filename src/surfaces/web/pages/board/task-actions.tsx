@@ -17,9 +17,9 @@ import { useBoard } from "./use-board.ts";
 import { useNames } from "./use-names.ts";
 
 /** Actions that ask for a comment first. */
-type Asked = "complete" | "fail" | "block";
+type ActionWithComment = "complete" | "fail" | "block";
 
-const QUESTIONS: Record<Asked, { label: string; hint: string; action: string }> = {
+const QUESTIONS: Record<ActionWithComment, { label: string; hint: string; action: string }> = {
   complete: { label: "What came of it", hint: "optional", action: "Complete" },
   fail: { label: "Why it failed", hint: "optional", action: "Mark as failed" },
   block: { label: "What it waits for", hint: "", action: "Block" },
@@ -33,15 +33,15 @@ interface TaskActionsProps {
 
 export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
   const { task } = page;
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [openAction, setOpenAction] = useState<ActionWithComment | null>(null);
   const change = useTaskChange(page);
   const names = useNames(task.id);
-  const ask = (what: Asked) => {
+  const ask = (what: ActionWithComment) => {
     change.reset();
-    setAsked(asked === what ? null : what);
+    setOpenAction(openAction === what ? null : what);
   };
   const set = (status: TaskChange["status"]) => {
-    setAsked(null);
+    setOpenAction(null);
     change.mutate({ status });
   };
   const isOver = isSettled(task.status);
@@ -72,17 +72,17 @@ export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
           <>
             <Button
               look="primary"
-              aria-expanded={asked === "complete"}
+              aria-expanded={openAction === "complete"}
               onClick={() => ask("complete")}
             >
               <Check size={15} aria-hidden />
               Complete…
             </Button>
-            <Button aria-expanded={asked === "block"} onClick={() => ask("block")}>
+            <Button aria-expanded={openAction === "block"} onClick={() => ask("block")}>
               <OctagonPause size={15} aria-hidden />
               {isHeldByHand ? "Change the reason…" : "Block…"}
             </Button>
-            <Button aria-expanded={asked === "fail"} onClick={() => ask("fail")}>
+            <Button aria-expanded={openAction === "fail"} onClick={() => ask("fail")}>
               <X size={15} aria-hidden />
               Failed…
             </Button>
@@ -95,21 +95,21 @@ export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
           <Delete page={page} onDeleted={onClose} />
         </div>
       </div>
-      {asked !== null && (
+      {openAction !== null && (
         <Question
-          key={asked}
-          asked={asked}
-          first={asked === "block" ? (task.blockedReason ?? "") : (task.result ?? "")}
+          key={openAction}
+          openAction={openAction}
+          first={openAction === "block" ? (task.blockedReason ?? "") : (task.result ?? "")}
           isBusy={change.isPending}
-          onCancel={() => setAsked(null)}
+          onCancel={() => setOpenAction(null)}
           onAnswer={(text) => {
             const result = text.trim() === "" ? {} : { result: text };
-            const body: Record<Asked, TaskChange> = {
+            const body: Record<ActionWithComment, TaskChange> = {
               complete: { status: "completed", ...result },
               fail: { status: "failed", ...result },
               block: { status: "blocked", blockedReason: text },
             };
-            change.mutate(body[asked], { onSuccess: () => setAsked(null) });
+            change.mutate(body[openAction], { onSuccess: () => setOpenAction(null) });
           }}
         />
       )}
@@ -153,17 +153,17 @@ function useTaskChange({ task }: TaskPage) {
 }
 
 interface QuestionProps {
-  asked: Asked;
+  openAction: ActionWithComment;
   first: string;
   isBusy: boolean;
   onAnswer: (text: string) => void;
   onCancel: () => void;
 }
 
-function Question({ asked, first, isBusy, onAnswer, onCancel }: QuestionProps) {
-  const { label, hint, action } = QUESTIONS[asked];
+function Question({ openAction, first, isBusy, onAnswer, onCancel }: QuestionProps) {
+  const { label, hint, action } = QUESTIONS[openAction];
   const [text, setText] = useState(first);
-  const isReady = !isBusy && (asked !== "block" || text.trim() !== "");
+  const isReady = !isBusy && (openAction !== "block" || text.trim() !== "");
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
     if (isReady) onAnswer(text);

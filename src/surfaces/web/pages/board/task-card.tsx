@@ -33,7 +33,7 @@ export function TaskCard({ task, now }: { task: Card; now: number }) {
           <Labels labels={labels} />
         </div>
       )}
-      <HeldUp task={task} />
+      <BlockedReason task={task} />
       <div className="mt-1.5 flex flex-wrap items-center gap-x-2.5 gap-y-1 text-xs text-ink-faint empty:hidden">
         {sessionId !== null && (
           <span className="relative inline-flex max-w-full min-w-0 items-center gap-1">
@@ -59,7 +59,7 @@ export function TaskCard({ task, now }: { task: Card; now: number }) {
 }
 
 /** Shows why the task is blocked. */
-function HeldUp({ task }: { task: Card }) {
+function BlockedReason({ task }: { task: Card }) {
   const open = task.blockers.filter(({ id }) => task.openBlockers.includes(id));
   const more = open.length - NAMED;
   return (

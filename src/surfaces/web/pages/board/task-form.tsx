@@ -46,7 +46,7 @@ export function TaskForm(props: TaskFormProps) {
     onType?.(next);
   };
   const names = useNames(taskId);
-  const said = error === null ? undefined : withNames(messageOf(error), names);
+  const refusal = error === null ? undefined : withNames(messageOf(error), names);
   const isAboutBlockers =
     error instanceof ApiError &&
     ABOUT_BLOCKERS.has(error.code) &&
@@ -115,12 +115,12 @@ export function TaskForm(props: TaskFormProps) {
       <BlockerPicker
         chosen={draft.blockers}
         taskId={taskId}
-        problem={isAboutBlockers ? said : undefined}
+        problem={isAboutBlockers ? refusal : undefined}
         onChange={(blockers) => set({ blockers })}
       />
       <ParentPicker parent={draft.parent} taskId={taskId} onChange={(parent) => set({ parent })} />
       <CheckFields draft={draft} onChange={set} />
-      {said !== undefined && !isAboutBlockers && <InlineError>{said}</InlineError>}
+      {refusal !== undefined && !isAboutBlockers && <InlineError>{refusal}</InlineError>}
       <div
         className={clsx(
           "flex justify-end gap-2",

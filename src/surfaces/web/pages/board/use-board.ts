@@ -97,7 +97,7 @@ export function useAssignees(): { id: string; name: string }[] {
 }
 
 /** Hints come in bursts while agents work; one refresh per burst is enough. */
-const GATHER_MS = 300;
+const BATCH_MS = 300;
 
 /** Subscribes to the board's topic. */
 export function useBoardChanges(boardId: string): void {
@@ -124,7 +124,7 @@ export function useBoardChanges(boardId: string): void {
     const stop = live.subscribe(`board:${boardId}`, {
       onHint: ({ id }) => {
         changed.add(id);
-        timer ??= window.setTimeout(flush, GATHER_MS);
+        timer ??= window.setTimeout(flush, BATCH_MS);
       },
       // Changes between the first read and the subscription sent no hint.
       onSubscribed: refreshAll,

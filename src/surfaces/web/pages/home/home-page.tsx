@@ -29,7 +29,7 @@ export function HomePage() {
                 <NeedsYou />
               </div>
             )}
-            <ComingBack problem={problem} isStarting={isStarting} onRetry={() => void start()} />
+            <RestartNotice problem={problem} isStarting={isStarting} onRetry={() => void start()} />
           </>
         }
       />
@@ -57,14 +57,14 @@ export function HomePage() {
   return <Starting />;
 }
 
-interface ComingBackProps {
+interface RestartNoticeProps {
   problem: string | null;
   isStarting: boolean;
   onRetry: () => void;
 }
 
 /** Notice above the readable transcript while an ended orchestrator is started again. */
-function ComingBack({ problem, isStarting, onRetry }: ComingBackProps) {
+function RestartNotice({ problem, isStarting, onRetry }: RestartNoticeProps) {
   if (problem === null) {
     return isStarting ? (
       <p role="status" className="bg-panel px-4 py-2 text-center text-xs text-ink-soft">

@@ -36,7 +36,7 @@ export function Welcome({ identity }: { identity: Identity | null }) {
         </p>
       </div>
       <DemoNotice models={models} onAdd={mayManage ? () => setIsAdding(true) : undefined} />
-      {identity && <NameIt identity={identity} />}
+      {identity && <NameForm identity={identity} />}
       <AddModel isOpen={isAdding} onClose={() => setIsAdding(false)} onAdded={() => undefined} />
     </div>
   );
@@ -53,7 +53,7 @@ function wasSkipped(): boolean {
 }
 
 /** Offers to name the orchestrator, once; dismissing it is remembered. */
-function NameIt({ identity }: { identity: Identity }) {
+function NameForm({ identity }: { identity: Identity }) {
   const queryClient = useQueryClient();
   const [isSkipped, setIsSkipped] = useState(wasSkipped);
   const [name, setName] = useState("");

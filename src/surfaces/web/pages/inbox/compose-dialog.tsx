@@ -40,25 +40,25 @@ interface LetterDraft {
 }
 
 const EMPTY: LetterDraft = { chosen: null, typed: "", messageType: "message", content: "" };
-const KEPT = "new letter";
+const DRAFT_KEY = "new letter";
 
 /** Keeps the draft when the dialog is closed without sending. */
 export function ComposeForm({ onClose }: { onClose: () => void }) {
-  const [draft, setDraft] = useState(() => readForm(KEPT, EMPTY));
+  const [draft, setDraft] = useState(() => readForm(DRAFT_KEY, EMPTY));
   const { chosen, typed, messageType, content } = draft;
   const set = (change: Partial<LetterDraft>) => {
     const next = { ...draft, ...change };
     setDraft(next);
-    keepForm(KEPT, next);
+    keepForm(DRAFT_KEY, next);
   };
   const drop = () => {
-    keepForm(KEPT, null);
+    keepForm(DRAFT_KEY, null);
     onClose();
   };
   const nextField = useRef<HTMLSelectElement>(null);
-  const everybody = useEverybody(typed);
+  const allRecipients = useRecipients(typed);
   const send = useSend(drop);
-  const instead = insteadOf(send.error, everybody);
+  const instead = ownerInstead(send.error, allRecipients);
   const choose = (recipient: Recipient | undefined) => {
     set({ chosen: recipient ?? null });
     send.reset();
@@ -79,7 +79,7 @@ export function ComposeForm({ onClose }: { onClose: () => void }) {
       <RecipientField
         chosen={chosen ?? undefined}
         typed={typed}
-        everybody={everybody}
+        allRecipients={allRecipients}
         onChoose={choose}
         onType={(text) => set({ typed: text })}
       />
@@ -126,9 +126,12 @@ export function ComposeForm({ onClose }: { onClose: () => void }) {
 }
 
 /** Finds the owner of an agent that does not accept the message: the owner can be written to instead. */
-function insteadOf(error: Error | null, everybody: readonly Recipient[]): Recipient | undefined {
+function ownerInstead(
+  error: Error | null,
+  allRecipients: readonly Recipient[],
+): Recipient | undefined {
   if (!(error instanceof ApiError) || error.code !== "mail_not_accepted") return undefined;
-  return everybody.find(({ kind, to }) => kind === "person" && error.message.includes(to));
+  return allRecipients.find(({ kind, to }) => kind === "person" && error.message.includes(to));
 }
 
 function useSend(onSent: () => void) {
@@ -156,7 +159,7 @@ function useSend(onSent: () => void) {
 }
 
 /** Lists all possible recipients: people and agents of the organisation, and one's own sessions. */
-function useEverybody(typed: string): Recipient[] {
+function useRecipients(typed: string): Recipient[] {
   const me = useMe();
   const orgId = me?.org.id ?? "";
   const members = useQuery({

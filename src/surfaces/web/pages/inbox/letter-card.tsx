@@ -104,18 +104,18 @@ function Failed({ letter }: { letter: Letter }) {
 }
 
 /** Events whose text an agent wrote in markdown; other platform messages are plain text. */
-const SAID_BY_AGENTS: ReadonlySet<string> = new Set(["session.completed", "session.digest"]);
+const MARKDOWN_EVENTS: ReadonlySet<string> = new Set(["session.completed", "session.digest"]);
 
 function Body({ letter }: { letter: Letter }) {
   const { from, eventType } = letter;
   const text = bodyOf(letter);
   // A person who types a message means each line break.
   const typed = from.kind === "user" ? text.replace(/(?<!\n)\n(?!\n)/g, "  \n") : text;
-  const isSaid = eventType === null || SAID_BY_AGENTS.has(eventType);
+  const isMarkdown = eventType === null || MARKDOWN_EVENTS.has(eventType);
   if (text === "") return null;
   return (
     <div className="mt-2 [overflow-wrap:anywhere]">
-      {isSaid ? <Markdown text={typed} /> : <p className="whitespace-pre-wrap">{text}</p>}
+      {isMarkdown ? <Markdown text={typed} /> : <p className="whitespace-pre-wrap">{text}</p>}
     </div>
   );
 }

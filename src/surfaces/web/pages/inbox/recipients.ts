@@ -12,7 +12,7 @@ export interface Recipient {
   note: string;
 }
 
-interface Everybody {
+interface RecipientSources {
   myId: string;
   members: readonly Member[];
   agents: readonly Agent[];
@@ -20,7 +20,7 @@ interface Everybody {
 }
 
 /** Sorts the reader's own orchestrator first, then people, agents and sessions. */
-export function recipientsOf({ myId, members, agents, sessions }: Everybody): Recipient[] {
+export function recipientsOf({ myId, members, agents, sessions }: RecipientSources): Recipient[] {
   const nameOf = new Map(members.map((member) => [member.userId, member.name]));
   const own = agents.filter(({ userId }) => userId === myId);
   const others = agents.filter(({ userId }) => userId !== myId);

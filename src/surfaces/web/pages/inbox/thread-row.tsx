@@ -76,7 +76,7 @@ export const ThreadRow = memo(function ThreadRow({ thread, box, now, onChange }:
           {isSent ? <Fate thread={thread} /> : <LetterContext letter={newest} />}
         </div>
       </div>
-      {!isSent && <Doings thread={thread} box={box} name={name} onChange={onChange} />}
+      {!isSent && <RowActions thread={thread} box={box} name={name} onChange={onChange} />}
     </li>
   );
 });
@@ -113,7 +113,7 @@ const DOING =
   "grid size-7 place-items-center rounded-md text-ink-soft hover:bg-line hover:text-ink data-[state=open]:bg-line";
 
 /** Row actions for a pointer: keyboard and touch use the same actions at the top of the open thread. */
-function Doings({
+function RowActions({
   thread,
   box,
   name,
@@ -142,12 +142,12 @@ function Doings({
           onSnooze={(snoozedUntil) => onChange(thread, { snoozedUntil }, "Snoozed")}
         />
       )}
-      <PutAway thread={thread} box={box} name={name} onChange={onChange} />
+      <ArchiveButton thread={thread} box={box} name={name} onChange={onChange} />
     </div>
   );
 }
 
-function PutAway({
+function ArchiveButton({
   thread,
   box,
   name,

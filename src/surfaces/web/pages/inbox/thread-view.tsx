@@ -87,7 +87,7 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
         >
           {namesIn(letters, myId)}
         </h2>
-        {toMe.length > 0 && <Doings threadId={threadId} letters={toMe} />}
+        {toMe.length > 0 && <ThreadActions threadId={threadId} letters={toMe} />}
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-3xl space-y-3 p-3 md:p-5">
@@ -128,7 +128,7 @@ function namesIn(letters: readonly Letter[], myId: string): string {
 const MENU_BUTTON =
   "grid size-9 place-items-center rounded-lg text-ink-soft hover:bg-hover hover:text-ink data-[state=open]:bg-hover";
 
-function Doings({ threadId, letters }: { threadId: string; letters: readonly Letter[] }) {
+function ThreadActions({ threadId, letters }: { threadId: string; letters: readonly Letter[] }) {
   const navigate = useNavigate();
   const { box } = useInboxSearch();
   const { mutate } = useLetterChange();

@@ -14,9 +14,9 @@ import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { changeThread, type LetterChange, type LetterPages, undoing } from "./letter-threads.ts";
 
 /** Polling interval: hints may be lost, and new messages must still show up. */
-const LOOK_AGAIN_MS = 60_000;
+const POLL_MS = 60_000;
 /** Polling interval of a pending delivery, for which the server sends no hint. */
-const FATE_AGAIN_MS = 5_000;
+const DELIVERY_POLL_MS = 5_000;
 /** Limits how much of one thread is loaded and drawn. */
 const THREAD_PAGES = 5;
 
@@ -24,7 +24,7 @@ export function useLetterCount(): number {
   const found = useQuery({
     queryKey: keys.letterCount,
     queryFn: ({ signal }) => api.inbox.count({}, { signal }),
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: POLL_MS,
   });
   return found.data?.count ?? 0;
 }
@@ -60,7 +60,7 @@ export function useThread(threadId: string) {
     },
     staleTime: 0,
     refetchInterval: ({ state }) =>
-      state.data?.letters.some(({ fate }) => fate === "waiting") ? FATE_AGAIN_MS : false,
+      state.data?.letters.some(({ fate }) => fate === "waiting") ? DELIVERY_POLL_MS : false,
   });
 }
 
@@ -92,7 +92,7 @@ function noteRead(queryClient: QueryClient, threadId: string): void {
   void queryClient.invalidateQueries({ queryKey: keys.letterCount });
 }
 
-interface Wanted {
+interface LetterChangeRequest {
   threadId: string;
   letters: readonly Letter[];
   change: LetterChange;
@@ -104,7 +104,7 @@ interface Wanted {
 export function useLetterChange() {
   const queryClient = useQueryClient();
   const toasts = useToasts();
-  const apply = async ({ letters, change }: Pick<Wanted, "letters" | "change">) => {
+  const apply = async ({ letters, change }: Pick<LetterChangeRequest, "letters" | "change">) => {
     for (const { id } of letters) await api.inbox.update({ id, body: change });
   };
   const takeBack = useMutation({
@@ -113,7 +113,7 @@ export function useLetterChange() {
     onSettled: () => refreshLetters(queryClient),
   });
   return useMutation({
-    mutationFn: (wanted: Wanted) => apply(wanted),
+    mutationFn: (request: LetterChangeRequest) => apply(request),
     onMutate: async ({ threadId, letters, change }) => {
       // Reads in flight started before this change and would undo what is shown.
       await queryClient.cancelQueries({ queryKey: keys.letterLists });

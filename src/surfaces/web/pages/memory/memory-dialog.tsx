@@ -88,8 +88,8 @@ function RepoField({ value, onChange }: { value: string; onChange: (repo: string
 
 export function EditMemoryDialog({ memory, onClose }: { memory: Memory; onClose: () => void }) {
   const save = useChange(
-    async (wish: NewMemory) => {
-      const change = changeOf(memory, wish);
+    async (edited: NewMemory) => {
+      const change = changeOf(memory, edited);
       if (Object.keys(change).length > 0) await api.memory.update({ id: memory.id, body: change });
     },
     { stale: keys.memories, onDone: onClose },
@@ -104,7 +104,7 @@ export function EditMemoryDialog({ memory, onClose }: { memory: Memory; onClose:
         onSave={(change) => save.mutate(change)}
         onCancel={onClose}
       >
-        <Before memory={memory} />
+        <EarlierVersions memory={memory} />
       </MemoryForm>
     </Modal>
   );
@@ -121,7 +121,7 @@ function changeOf(before: NewMemory, { content, category, title, pinned }: NewMe
 }
 
 /** Shows earlier versions of the memory. */
-function Before({ memory: { id, updatedAt } }: { memory: Memory }) {
+function EarlierVersions({ memory: { id, updatedAt } }: { memory: Memory }) {
   const now = useNow(60_000);
   const history = useQuery({
     queryKey: keys.memoryHistory(id, updatedAt),

@@ -35,13 +35,13 @@ export function relevanceWords({ relevance, pinned }: Pick<Memory, "relevance" |
 }
 
 /** Same decay as on the server: one percent a day, and a memory below 0.1 is pruned. */
-const KEPT_A_DAY = 0.99;
-const LEAST = 0.1;
+const DAILY_RETENTION = 0.99;
+const MIN_RELEVANCE = 0.1;
 
 export function fadingWords({ relevance, pinned }: Pick<Memory, "relevance" | "pinned">): string {
   const counts = `Relevance ${relevance.toFixed(2)} of 2.`;
   if (pinned) return `${counts} Pinned: it never fades away.`;
-  const days = Math.max(0, Math.log(relevance / LEAST) / -Math.log(KEPT_A_DAY));
+  const days = Math.max(0, Math.log(relevance / MIN_RELEVANCE) / -Math.log(DAILY_RETENTION));
   return `${counts} Unless a search finds it, it fades away in about ${plural(Math.round(days), "day")}.`;
 }
 

@@ -47,7 +47,7 @@ export function useInbox(sessionId: string) {
 
 /** Reports only failures: the panel shows the successful result. */
 export function useSupervisorMode(sessionId: string) {
-  const after = useAfter(sessionId);
+  const after = useRefresh(sessionId);
   const enable = useChange(() => api.supervision.enable({ id: sessionId }), {
     ...after,
     failed: "Supervisor mode was not enabled",
@@ -64,7 +64,7 @@ export function useSupervisorMode(sessionId: string) {
 }
 
 export function useWorkerActions(sessionId: string) {
-  const after = useAfter(sessionId);
+  const after = useRefresh(sessionId);
   const resume = useChange(
     (workerId: string) => api.supervision.resumeWorker({ id: sessionId, workerId }),
     {
@@ -91,7 +91,7 @@ export function useWorkerActions(sessionId: string) {
 }
 
 /** Refreshes queries after a change. */
-function useAfter(sessionId: string) {
+function useRefresh(sessionId: string) {
   const queryClient = useQueryClient();
   return {
     stale: keys.orchestrationRole(sessionId),

@@ -82,7 +82,7 @@ function RuleList({ rules, isRemovable = false }: { rules: Rule[]; isRemovable?:
       {rules.map((rule) => (
         <li
           key={rule.id}
-          ref={rule.id === aimed ? bringIntoSight : null}
+          ref={rule.id === aimed ? scrollToRule : null}
           className={clsx(
             "flex items-start gap-3 py-2.5 pr-2 pl-3.5",
             rule.id === aimed && "bg-accent-soft",
@@ -105,7 +105,7 @@ function RuleList({ rules, isRemovable = false }: { rules: Rule[]; isRemovable?:
   );
 }
 
-function bringIntoSight(element: HTMLElement | null): void {
+function scrollToRule(element: HTMLElement | null): void {
   element?.scrollIntoView({ block: "center" });
 }
 

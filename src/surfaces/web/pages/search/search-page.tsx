@@ -33,13 +33,13 @@ export function SearchPage() {
       replace: true,
     });
   const latest = useRef(go);
-  const told = useRef(words);
+  const shownInAddress = useRef(words);
   useEffect(() => {
     latest.current = go;
   });
   useEffect(() => {
-    if (told.current === words) return;
-    told.current = words;
+    if (shownInAddress.current === words) return;
+    shownInAddress.current = words;
     latest.current({ for: words === "" ? undefined : words });
   }, [words]);
   return (
@@ -71,7 +71,7 @@ export function SearchPage() {
                 onKeyDown={(event) => {
                   if (event.key === "Enter" && !event.nativeEvent.isComposing)
                     setIsFirstWanted(true);
-                  else fromField(event, () => setTyped(""));
+                  else onFieldKey(event, () => setTyped(""));
                 }}
                 className="h-10 w-full rounded-xl border border-line-strong bg-raised pr-3 pl-9 text-base outline-none focus:border-accent focus:ring-2 focus:ring-accent/25"
               />
@@ -101,17 +101,17 @@ export function SearchPage() {
 /** Text of the search box: typed here, or set from elsewhere while this page is open. */
 function useTyped() {
   // The location changes before this page is unmounted: the next page's state is not for this box.
-  const { asked, wanted } = useLocation({
+  const { openedSearchId, wanted } = useLocation({
     select: ({ pathname, state, search }) =>
       pathname === "/search"
-        ? { asked: state.searchId, wanted: readWantedSearch(search).for ?? "" }
-        : { asked: undefined, wanted: "" },
+        ? { openedSearchId: state.searchId, wanted: readWantedSearch(search).for ?? "" }
+        : { openedSearchId: undefined, wanted: "" },
     structuralSharing: true,
   });
   const [typed, setTyped] = useState(wanted);
-  const [seen, setSeen] = useState(asked);
-  if (asked !== undefined && asked !== seen) {
-    setSeen(asked);
+  const [seen, setSeen] = useState(openedSearchId);
+  if (openedSearchId !== undefined && openedSearchId !== seen) {
+    setSeen(openedSearchId);
     setTyped(wanted);
   }
   return [typed, setTyped] as const;
@@ -219,7 +219,7 @@ function statusWords(
 const results = () => [...document.querySelectorAll<HTMLElement>("[data-result]")];
 
 /** Arrow Down moves to the results; Enter opens one there. */
-function fromField(event: KeyboardEvent<HTMLInputElement>, clear: () => void): void {
+function onFieldKey(event: KeyboardEvent<HTMLInputElement>, clear: () => void): void {
   if (event.key === "ArrowDown") {
     event.preventDefault();
     results()[0]?.focus();

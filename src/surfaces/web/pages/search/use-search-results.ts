@@ -4,14 +4,14 @@ import { api } from "#surfaces/web/kit/api-client.ts";
 import { keys, type SearchFor } from "#surfaces/web/kit/query-keys.ts";
 
 /** Typing pause before a query is sent. */
-const ASK_AFTER_MS = 180;
+const TYPING_PAUSE_MS = 180;
 const RESULTS_LIMIT = 20;
 
 /** Returns the query after a typing pause; at once when the field is cleared. */
 export function useSettled(words: string): string {
   const [settled, setSettled] = useState(words);
   useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(words), words === "" ? 0 : ASK_AFTER_MS);
+    const timer = window.setTimeout(() => setSettled(words), words === "" ? 0 : TYPING_PAUSE_MS);
     return () => window.clearTimeout(timer);
   }, [words]);
   return settled;

@@ -65,7 +65,7 @@ export function ChangesPanel({ sessionId }: { sessionId: string }) {
             {plural(changes.more, "more file")} changed and not listed.
           </p>
         )}
-        <OtherShown changes={changes} onPreview={setPreview} />
+        <OtherFiles changes={changes} onPreview={setPreview} />
       </div>
       <p className="flex shrink-0 items-center gap-3 border-t border-line px-4 py-2 text-2xs text-ink-faint">
         <span>{plural(changes.files.length + changes.more, "file")}</span>
@@ -189,7 +189,7 @@ function diskUseWords({ diskBytes, diskQuotaBytes }: SessionChanges): string {
   return diskQuotaBytes === null ? used : `${used}, of ${sizeWords(diskQuotaBytes)} at most`;
 }
 
-function OtherShown({
+function OtherFiles({
   changes,
   onPreview,
 }: {

@@ -6,7 +6,7 @@ import type { Row } from "./rows.ts";
 
 const FORM = /^#?entry-(\d{1,15})$/;
 /** Limit on loading back; beyond it the page stays at the oldest loaded entry. */
-const MOST_PAGES = 60;
+const MAX_PAGES = 60;
 
 export function entrySeqIn(hash: string): number | undefined {
   const seq = FORM.exec(hash)?.[1];
@@ -40,7 +40,7 @@ export function useEntryTarget(
   const oldest = entries[0]?.seq;
   const isBefore = seq !== undefined && oldest !== undefined && seq < oldest;
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = history;
-  const isWanted = isBefore && hasNextPage && (data?.pages.length ?? 0) < MOST_PAGES;
+  const isWanted = isBefore && hasNextPage && (data?.pages.length ?? 0) < MAX_PAGES;
   useEffect(() => {
     if (isWanted && !isFetchingNextPage) void fetchNextPage();
   }, [isWanted, isFetchingNextPage, fetchNextPage]);

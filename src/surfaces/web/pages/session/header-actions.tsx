@@ -28,16 +28,16 @@ export function HeaderActions({
   session: Session;
   hasChildren: boolean;
 }) {
-  const [asked, setAsked] = useState<"budget" | "archive" | null>(null);
-  const close = () => setAsked(null);
+  const [openDialog, setOpenDialog] = useState<"budget" | "archive" | null>(null);
+  const close = () => setOpenDialog(null);
   const sleep = useSleepAction(session);
   const budget = session.budget === null ? "" : `: ${moneyWords(session.budget)}`;
   const actions: HeaderAction[] = [
     ...(sleep ? [sleep] : []),
-    { label: `Budget and memory${budget}`, Icon: Wallet, run: () => setAsked("budget") },
+    { label: `Budget and memory${budget}`, Icon: Wallet, run: () => setOpenDialog("budget") },
   ];
   if (!session.isOrchestrator)
-    actions.push({ label: "Archive session", Icon: Archive, run: () => setAsked("archive") });
+    actions.push({ label: "Archive session", Icon: Archive, run: () => setOpenDialog("archive") });
   return (
     <>
       {actions.map(({ label, Icon, hint = label, isBusy, run }) => (
@@ -53,11 +53,11 @@ export function HeaderActions({
         </IconButton>
       ))}
       <MoreMenu actions={actions} />
-      <BudgetDialog session={session} isOpen={asked === "budget"} onClose={close} />
+      <BudgetDialog session={session} isOpen={openDialog === "budget"} onClose={close} />
       <ArchiveDialog
         session={session}
         hasChildren={hasChildren}
-        isOpen={asked === "archive"}
+        isOpen={openDialog === "archive"}
         onClose={close}
       />
     </>

@@ -79,11 +79,11 @@ function resultOf(queryClient: QueryClient, error: ApiError): SendResult {
 }
 
 /** Rate limit codes of the server or of a proxy before it: the limit passes by itself. */
-const ASKED_TOO_OFTEN: ReadonlySet<string> = new Set(["rate_limited", "http_429"]);
+const RATE_LIMIT_CODES: ReadonlySet<string> = new Set(["rate_limited", "http_429"]);
 
 /** Returns undefined for limits that a person has to act on, such as a full queue. */
 function busyMsOf({ status, code, retryAfterMs }: ApiError): number | undefined {
-  if (status !== 429 || !ASKED_TOO_OFTEN.has(code)) return undefined;
+  if (status !== 429 || !RATE_LIMIT_CODES.has(code)) return undefined;
   return retryAfterMs ?? PROXY_BUSY_MS;
 }
 

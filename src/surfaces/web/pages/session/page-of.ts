@@ -5,11 +5,11 @@ import type { ShownFile } from "#protocol/workspaces.ts";
 export function pageOf(files: readonly ShownFile[]): ShownFile | undefined {
   const pages = files.filter(({ mediaType }) => mediaType.startsWith("text/html"));
   return [...pages].sort(
-    (a, b) => weight(a.path) - weight(b.path) || (a.path < b.path ? -1 : 1),
+    (a, b) => sortKey(a.path) - sortKey(b.path) || (a.path < b.path ? -1 : 1),
   )[0];
 }
 
-function weight(path: string): number {
+function sortKey(path: string): number {
   const isIndex = /(^|\/)index\.html?$/i.test(path);
   return path.split("/").length * 2 + (isIndex ? 0 : 1);
 }

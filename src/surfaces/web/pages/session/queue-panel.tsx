@@ -44,14 +44,14 @@ export function QueuePanel({
           <QueuedPrompt key={prompt.id} prompt={prompt} />
         ))}
         {submissions.items.map((item) => (
-          <OnItsWay key={item.dispatchId} item={item} submissions={submissions} />
+          <UnsentItem key={item.dispatchId} item={item} submissions={submissions} />
         ))}
       </ul>
     </section>
   );
 }
 
-function OnItsWay({ item, submissions }: { item: OutboxItem; submissions: Submissions }) {
+function UnsentItem({ item, submissions }: { item: OutboxItem; submissions: Submissions }) {
   const { content, problem, isStuck, isBusy } = item;
   return (
     <li className="flex items-center gap-2.5 px-3 py-2">

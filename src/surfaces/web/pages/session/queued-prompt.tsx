@@ -19,10 +19,10 @@ import { receiptOf } from "./receipt.ts";
  */
 export function QueuedPrompt({ prompt }: { prompt: Prompt }) {
   const notice = shownNotice(prompt.notice);
-  return notice ? <QueuedNews prompt={prompt} notice={notice} /> : <QueuedWords prompt={prompt} />;
+  return notice ? <QueuedNotice prompt={prompt} notice={notice} /> : <QueuedText prompt={prompt} />;
 }
 
-function QueuedNews({ prompt, notice }: { prompt: Prompt; notice: ShownNotice }) {
+function QueuedNotice({ prompt, notice }: { prompt: Prompt; notice: ShownNotice }) {
   return (
     <li className="flex items-start gap-2 py-1.5 pr-3 pl-3">
       <Bell size={14} aria-hidden className="mt-0.5 shrink-0 text-ink-faint" />
@@ -34,7 +34,7 @@ function QueuedNews({ prompt, notice }: { prompt: Prompt; notice: ShownNotice })
   );
 }
 
-function QueuedWords({ prompt }: { prompt: Prompt }) {
+function QueuedText({ prompt }: { prompt: Prompt }) {
   const [text, setText] = useState<string | null>(null);
   const withdraw = useQueueChange(prompt.sessionId, "The prompt was not withdrawn", () =>
     api.prompts.withdraw({ id: prompt.id }),

@@ -125,13 +125,13 @@ function entryRows(
   gates: GatePlaces,
 ): Row[] {
   const results = resultsByCall(entries);
-  const wokenAt = lastWakes(entries);
+  const lastChildNoticeAt = lastChildNotices(entries);
   const calls = new Set(entries.filter((entry) => entry.kind === "tool_call").map(callKey));
   const lastPrompt = entries.at(-1)?.promptId ?? null;
   const toRow = (entry: Entry) => {
     const gate = gates.byCall.get(callKey(entry));
     const phase = entry.promptId === lastPrompt ? unanswered : "cut";
-    return withGate(rowOf(entry, { results, phase, gate, wokenAt }), gate);
+    return withGate(rowOf(entry, { results, phase, gate, lastChildNoticeAt }), gate);
   };
   const isShownByCall = (entry: Entry) => entry.kind === "tool_result" && calls.has(callKey(entry));
   const rows: Row[] = [];
@@ -144,8 +144,8 @@ function entryRows(
     if (entryDay !== day) rows.push({ type: "day", key: `day:${entry.id}`, at: entry.at });
     day = entryDay;
     if (turn.rest !== null) {
-      const said = turn.rest.filter((one) => !isShownByCall(one));
-      rows.push(asideRow(entry, said.flatMap(toRow)));
+      const shownEntries = turn.rest.filter((one) => !isShownByCall(one));
+      rows.push(asideRow(entry, shownEntries.flatMap(toRow)));
       speaker = "person";
       continue;
     }
@@ -161,8 +161,16 @@ function entryRows(
 
 function asideRow({ id, kind, text, at, notice }: Entry, rows: Row[]): Row {
   const needsYou = rows.some((row) => row.type === "gate" && row.approval.state === "pending");
-  const told = kind === "prompt" ? (text ?? "") : "";
-  return { type: "aside", key: id, notice: shownNotice(notice), text: told, at, rows, needsYou };
+  const promptText = kind === "prompt" ? (text ?? "") : "";
+  return {
+    type: "aside",
+    key: id,
+    notice: shownNotice(notice),
+    text: promptText,
+    at,
+    rows,
+    needsYou,
+  };
 }
 
 /** Replaces the call by its gate for questions and pending plans, which the call would only repeat. */
@@ -177,8 +185,8 @@ interface CallContext {
   /** Phase of a call without a result. */
   phase: ToolPhase;
   gate: Approval | undefined;
-  /** Index of the last notice of children, by thread. */
-  wokenAt: ReadonlyMap<string, number>;
+  /** Sequence number of the last notice of children, by thread. */
+  lastChildNoticeAt: ReadonlyMap<string, number>;
 }
 
 type Speaker = "person" | "agent";
@@ -198,7 +206,8 @@ function isAgentSpeaking(rows: readonly Row[]): boolean {
 
 function rowOf(entry: Entry, context: CallContext): Row {
   const text = entry.text ?? "";
-  if (entry.kind === "prompt" || entry.role === "user") return promptRow(entry, context.wokenAt);
+  if (entry.kind === "prompt" || entry.role === "user")
+    return promptRow(entry, context.lastChildNoticeAt);
   if (entry.kind === "notice") return noticeRow(entry);
   if (entry.kind === "reasoning") {
     return { type: "reasoning", key: entry.id, text, isWriting: false, isPartial: entry.partial };
@@ -216,9 +225,9 @@ function rowOf(entry: Entry, context: CallContext): Row {
   return toolRow(entry, entry.tool, context);
 }
 
-function promptRow(entry: Entry, wokenAt: ReadonlyMap<string, number>): Row {
+function promptRow(entry: Entry, lastChildNoticeAt: ReadonlyMap<string, number>): Row {
   const { id: key, text, promptId, at, author } = entry;
-  const isFollowed = (wokenAt.get(entry.thread) ?? 0) > entry.seq;
+  const isFollowed = (lastChildNoticeAt.get(entry.thread) ?? 0) > entry.seq;
   const notice = shownNotice(entry.notice);
   if (notice === null) return { type: "prompt", key, entry, isFollowed };
   const writer = author?.kind === "user" ? author : null;
@@ -229,7 +238,7 @@ function promptRow(entry: Entry, wokenAt: ReadonlyMap<string, number>): Row {
  * Finds the last notice of children per thread: earlier prompts of the thread no longer wait for
  * children.
  */
-function lastWakes(entries: readonly Entry[]): Map<string, number> {
+function lastChildNotices(entries: readonly Entry[]): Map<string, number> {
   const wakes = entries.filter(({ notice }) => notice?.kind === "children");
   return new Map(wakes.map(({ thread, seq }) => [thread, seq]));
 }

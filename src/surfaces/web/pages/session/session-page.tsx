@@ -82,7 +82,7 @@ const MAY_CHANGE_SILENTLY: ReadonlySet<Activity> = new Set([
  * True before the person's first prompt. An orchestrator may have notices of messages and tasks before
  * that.
  */
-function isUnspoken({ counts, isOrchestrator }: Session, rows: readonly Row[]): boolean {
+function hasNoPrompt({ counts, isOrchestrator }: Session, rows: readonly Row[]): boolean {
   if (counts.prompts === 0) return true;
   const isSpokenTo = rows.length === 0 || rows.some(({ type }) => type === "prompt");
   return isOrchestrator && counts.queued === 0 && !isSpokenTo;
@@ -118,7 +118,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
       }),
     [entries, drafts, isWorking, isParked, approvals, session.id],
   );
-  const isFresh = isUnspoken(session, rows) && !transcript.hasNextPage;
+  const isFresh = hasNoPrompt(session, rows) && !transcript.hasNextPage;
   const target = useEntryTarget(transcript, entries, rows);
   return (
     <div className="flex h-full">

@@ -60,10 +60,14 @@ export function WakeRow({ row }: { row: WakeRowData }) {
 
 function Head({ row: { notice, writer } }: { row: WakeRowData }) {
   if (notice.kind === "messages") return <Letters notice={notice} writer={writer} />;
-  return notice.kind === "board" ? <BoardNews notice={notice} /> : <ChildNews notice={notice} />;
+  return notice.kind === "board" ? (
+    <BoardNotice notice={notice} />
+  ) : (
+    <ChildrenNotice notice={notice} />
+  );
 }
 
-function ChildNews({ notice }: { notice: NoticeOf<"children"> }) {
+function ChildrenNotice({ notice }: { notice: NoticeOf<"children"> }) {
   if (notice.items.length === 0) return <p>{waitEndedWords(notice)}</p>;
   return notice.items.map((item) => (
     <p key={`${item.childId}:${item.type}`} className="break-words">
@@ -77,7 +81,7 @@ function ChildNews({ notice }: { notice: NoticeOf<"children"> }) {
   ));
 }
 
-function BoardNews({ notice }: { notice: NoticeOf<"board"> }) {
+function BoardNotice({ notice }: { notice: NoticeOf<"board"> }) {
   return (
     <>
       <p className="font-medium">News from the board</p>
@@ -144,7 +148,7 @@ export function AsideRow({ row, children }: { row: AsideRowData; children: React
         </div>
         {isOpen && (
           <div className="mt-1.5 space-y-1">
-            {row.text !== "" && <WhatItWasTold text={row.text} />}
+            {row.text !== "" && <NoticeText text={row.text} />}
             {children}
             {row.rows.length === 0 && (
               <p className="py-1 text-xs text-ink-faint">Nothing was said to it yet.</p>
@@ -156,7 +160,7 @@ export function AsideRow({ row, children }: { row: AsideRowData; children: React
   );
 }
 
-function WhatItWasTold({ text }: { text: string }) {
+function NoticeText({ text }: { text: string }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <div className="pl-5.5">

@@ -10,7 +10,7 @@ import { type TodoItem, type ToolState, todoItems } from "./tool-view.ts";
 import { asText, withoutColours } from "./tool-words.ts";
 
 /** Lines of a change that are shown before it is expanded. */
-const GLIMPSE_LINES = 12;
+const PREVIEW_LINES = 12;
 
 interface ToolBodyProps {
   use: ToolUse;
@@ -24,7 +24,7 @@ export function ToolBody({ use, state, change }: ToolBodyProps) {
   if (change && change.length > 0)
     return (
       <div>
-        <DiffView lines={change} label="Change" first={GLIMPSE_LINES} hasNumbers={false} />
+        <DiffView lines={change} label="Change" first={PREVIEW_LINES} hasNumbers={false} />
         {use.error !== null && <div className="border-t border-line p-3">{problem}</div>}
       </div>
     );

@@ -3,7 +3,7 @@ import { isRecord } from "#surfaces/web/kit/api-client.ts";
 /** A tool call in one line, and its parts as text. Pure. */
 
 /** Input fields that say most about a call, in order. */
-const TELLING = [
+const MAIN_FIELDS = [
   "command",
   "cmd",
   "path",
@@ -19,15 +19,15 @@ const TELLING = [
 const LINE_LENGTH = 160;
 
 export function callLine(input: unknown): string {
-  const text = tellingPart(input);
+  const text = mainField(input);
   const line = text.replace(/[ \t\n]+/g, " ").trim();
   return line.length > LINE_LENGTH ? `${line.slice(0, LINE_LENGTH)}…` : line;
 }
 
-function tellingPart(input: unknown): string {
+function mainField(input: unknown): string {
   if (typeof input === "string") return input;
   if (!isRecord(input)) return input === null || input === undefined ? "" : JSON.stringify(input);
-  for (const name of TELLING) {
+  for (const name of MAIN_FIELDS) {
     const value = input[name];
     if (typeof value === "string" && value !== "") return value;
   }

@@ -33,7 +33,7 @@ interface TranscriptProps {
 const END_ZONE_PX = 80;
 const NEVER_AT_END = -1;
 /** Number of rows before the oldest one at which older history is requested. */
-const ASK_AHEAD = 12;
+const LOAD_AHEAD_ROWS = 12;
 
 const ESTIMATES: Record<Row["type"], number> = {
   welcome: 420,
@@ -54,7 +54,7 @@ const ESTIMATES: Record<Row["type"], number> = {
 const WELCOME: Row = { type: "welcome", key: "welcome" };
 
 export function Transcript({
-  rows: told,
+  rows: contentRows,
   target,
   speaker,
   welcome,
@@ -64,8 +64,11 @@ export function Transcript({
   isLoadingOlder,
   onLoadOlder,
 }: TranscriptProps) {
-  const isWelcomed = isFresh && welcome !== undefined && told.length > 0;
-  const rows = useMemo(() => (isWelcomed ? [WELCOME, ...told] : told), [isWelcomed, told]);
+  const isWelcomed = isFresh && welcome !== undefined && contentRows.length > 0;
+  const rows = useMemo(
+    () => (isWelcomed ? [WELCOME, ...contentRows] : contentRows),
+    [isWelcomed, contentRows],
+  );
   const scroller = useRef<HTMLDivElement>(null);
   const [isFollowing, setIsFollowing] = useState(true);
   const virtualizer = useVirtualizer({
@@ -106,7 +109,7 @@ export function Transcript({
   };
 
   const firstIndex = items[0]?.index ?? 0;
-  const wantsOlder = hasRows && hasOlder && !isLoadingOlder && firstIndex < ASK_AHEAD;
+  const wantsOlder = hasRows && hasOlder && !isLoadingOlder && firstIndex < LOAD_AHEAD_ROWS;
   useEffect(() => {
     if (wantsOlder) onLoadOlder();
   }, [wantsOlder, onLoadOlder]);

@@ -51,13 +51,13 @@ export function TroubleBar({ session }: { session: Session }) {
 }
 
 /** Number of settled prompts to search: prompts of other threads may be newer than the failed one. */
-const LOOKED_AT = 5;
+const SEARCHED_PROMPTS = 5;
 
 function useFailedPrompt({ id, status }: Session): Prompt | undefined {
   const found = useQuery({
     queryKey: keys.failed(id),
     queryFn: ({ signal }) =>
-      api.prompts.list({ id, query: { state: "settled", limit: LOOKED_AT } }, { signal }),
+      api.prompts.list({ id, query: { state: "settled", limit: SEARCHED_PROMPTS } }, { signal }),
     enabled: status === "error",
   });
   if (status !== "error") return undefined;

@@ -86,7 +86,7 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
       ...own,
       ...(persona !== "" && { personaSlug: persona }),
       ...(isReview && { kind: "review" as const }),
-      ...saidIn(title, prompt, isForOwn ? OWN_RUNTIME : runtime),
+      ...requestOf(title, prompt, isForOwn ? OWN_RUNTIME : runtime),
     });
   };
   const onSubmit = (event: FormEvent) => {
@@ -181,13 +181,13 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
   );
 }
 
-function saidIn(title: string, prompt: string, runtime: string): NewSession {
-  const said: NewSession = {};
+function requestOf(title: string, prompt: string, runtime: string): NewSession {
+  const request: NewSession = {};
   const name = title.trim() || titleFrom(prompt);
-  if (name) said.title = name;
-  if (runtime !== "") said.runtime = runtime;
-  if (prompt.trim() !== "") said.prompt = prompt;
-  return said;
+  if (name) request.title = name;
+  if (runtime !== "") request.runtime = runtime;
+  if (prompt.trim() !== "") request.prompt = prompt;
+  return request;
 }
 
 type Runtime = AnswerOf<ApiRoutes["runners"]["runtimes"]>["items"][number];

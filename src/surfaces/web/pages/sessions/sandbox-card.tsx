@@ -13,7 +13,7 @@ import { useRunners } from "./sandbox-state.tsx";
 const RISK =
   "Commands then run with all rights of the user who started Muster there: they can read and change that user's files and reach the network. Commands ask you first, unless a rule allows them. You can take this back at any time.";
 /** Timeout of a sandbox check, which takes milliseconds on a machine that answers. */
-const LOOK_PATIENCE_MS = 8_000;
+const CHECK_TIMEOUT_MS = 8_000;
 
 /**
  * Card about machines without a sandbox: what is missing, what to do, and which machines work without
@@ -30,13 +30,15 @@ export function SandboxCard() {
   // consent.
   return (
     <>
-      {lacking && <Lacking key={lacking.id} runner={lacking} mayConsent={mayChange(lacking)} />}
-      {open && <Open key={open.id} runner={open} mayRevoke={mayChange(open)} />}
+      {lacking && (
+        <MissingSandbox key={lacking.id} runner={lacking} mayConsent={mayChange(lacking)} />
+      )}
+      {open && <WorksWithoutSandbox key={open.id} runner={open} mayRevoke={mayChange(open)} />}
     </>
   );
 }
 
-function Lacking({ runner, mayConsent }: { runner: Runner; mayConsent: boolean }) {
+function MissingSandbox({ runner, mayConsent }: { runner: Runner; mayConsent: boolean }) {
   const titleId = useId();
   const [isHidden, setIsHidden] = useState(false);
   const consent = useChange(() => api.runners.allowUnsandboxed({ id: runner.id }), {
@@ -66,7 +68,7 @@ function Lacking({ runner, mayConsent }: { runner: Runner; mayConsent: boolean }
               {runner.sandbox?.why ?? "It has not said whether it has a sandbox."}
             </p>
             {fix !== null && <CommandToCopy command={SANDBOX_FIXES[fix]} />}
-            <LookAgain runner={runner} mayLook={mayConsent} />
+            <CheckAgain runner={runner} mayLook={mayConsent} />
             {mayConsent ? (
               <details className="rounded-lg border border-line bg-raised px-3 py-2">
                 <summary className="cursor-pointer font-medium">
@@ -117,16 +119,16 @@ function CommandToCopy({ command }: { command: string }) {
   );
 }
 
-function LookAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
-  const [asked, setAsked] = useState<string | null>(null);
+function CheckAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
+  const [lastCheckAt, setLastCheckAt] = useState<string | null>(null);
   const look = useChange(() => api.runners.lookForSandbox({ id: runner.id }), {
     stale: keys.runners,
   });
   const at = runner.sandbox?.at ?? "";
-  const isLooking = asked !== null && asked === at;
+  const isLooking = lastCheckAt !== null && lastCheckAt === at;
   useEffect(() => {
     if (!isLooking) return;
-    const timer = setTimeout(() => setAsked(""), LOOK_PATIENCE_MS);
+    const timer = setTimeout(() => setLastCheckAt(""), CHECK_TIMEOUT_MS);
     return () => clearTimeout(timer);
   }, [isLooking]);
   if (!mayLook) return null;
@@ -135,7 +137,7 @@ function LookAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
       <Button
         disabled={isLooking || look.isPending}
         onClick={() => {
-          setAsked(at);
+          setLastCheckAt(at);
           look.mutate(undefined);
         }}
       >
@@ -143,7 +145,7 @@ function LookAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
         {isLooking ? "Looking…" : "Look again"}
       </Button>
       <p role="status" className="text-ink-soft">
-        {asked !== null && !isLooking
+        {lastCheckAt !== null && !isLooking
           ? "Still no sandbox there."
           : "It also looks by itself, and work that waits goes on."}
       </p>
@@ -153,7 +155,7 @@ function LookAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
 }
 
 /** Shown on every page while agents work without a sandbox by somebody's consent. */
-function Open({ runner, mayRevoke }: { runner: Runner; mayRevoke: boolean }) {
+function WorksWithoutSandbox({ runner, mayRevoke }: { runner: Runner; mayRevoke: boolean }) {
   const revoke = useChange(() => api.runners.requireSandbox({ id: runner.id }), {
     stale: keys.runners,
     done: () => "Agents work in a sandbox or not at all",

@@ -12,7 +12,7 @@ import {
 import { placeSession, removeSession, type SessionPages } from "./session-list-cache.ts";
 
 /** Hints come in bursts while an agent works; one refresh of each session per burst is enough. */
-const GATHER_MS = 300;
+const BATCH_MS = 300;
 const READ_ONE_BY_ONE = 6;
 
 export function useSessionList(filter: SessionFilter, isWanted = true) {
@@ -52,14 +52,18 @@ async function readAgain(queryClient: QueryClient, id: string): Promise<void> {
   try {
     const { session } = await api.sessions.get({ id });
     shareSession(queryClient, session);
-    refreshKin(queryClient, before, session);
+    refreshRelatives(queryClient, before, session);
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) forgetSession(queryClient, id);
   }
 }
 
 /** Refreshes the families of the session's parents, and one's orchestrator if it is affected. */
-function refreshKin(queryClient: QueryClient, before: Session | undefined, now: Session): void {
+function refreshRelatives(
+  queryClient: QueryClient,
+  before: Session | undefined,
+  now: Session,
+): void {
   const parents = new Set([before?.parentSessionId, now.parentSessionId]);
   for (const id of parents) {
     if (!id) continue;
@@ -134,7 +138,7 @@ export function useMyChanges(): void {
         if (hint.type === "memory") refreshMemories();
         if (!hint.type.startsWith("session") && hint.type !== "inbox") return;
         changed.add(hint.id);
-        timer ??= window.setTimeout(flush, GATHER_MS);
+        timer ??= window.setTimeout(flush, BATCH_MS);
       },
       onReconnect: refreshAll,
       onReset: refreshAll,

@@ -10,10 +10,10 @@ export interface WorksOn {
 
 export const WORKS_ON_NOTHING: WorksOn = { kind: "nothing", repo: "", branch: "", projectDir: "" };
 
-type Place = Pick<NewSession, "repo" | "branch" | "projectDir">;
-export type PlaceProblems = Partial<Record<keyof Place, string>>;
+type WorkspaceFields = Pick<NewSession, "repo" | "branch" | "projectDir">;
+export type PlaceProblems = Partial<Record<keyof WorkspaceFields, string>>;
 
-export function placeOf(works: WorksOn): Place {
+export function placeOf(works: WorksOn): WorkspaceFields {
   const [repo, branch, projectDir] = [works.repo, works.branch, works.projectDir].map((text) =>
     text.trim(),
   );

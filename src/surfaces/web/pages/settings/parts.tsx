@@ -145,15 +145,15 @@ interface ShownOnceProps {
 /** Shows a value that the server will never return again. */
 export function ShownOnce({ label, value, onDone }: ShownOnceProps) {
   const field = useRef<HTMLInputElement>(null);
-  const [said, setSaid] = useState("");
+  const [copyStatus, setCopyStatus] = useState("");
   const copy = async () => {
     field.current?.select();
     try {
       await navigator.clipboard.writeText(value);
-      setSaid("Copied.");
+      setCopyStatus("Copied.");
     } catch {
       // Browsers allow the clipboard on secure pages only; the text is selected in any case.
-      setSaid("Press Ctrl+C to copy it.");
+      setCopyStatus("Press Ctrl+C to copy it.");
     }
   };
   return (
@@ -177,7 +177,7 @@ export function ShownOnce({ label, value, onDone }: ShownOnceProps) {
         </Button>
       </div>
       <p role="status" className="text-xs text-ink-soft">
-        {said}
+        {copyStatus}
       </p>
     </div>
   );

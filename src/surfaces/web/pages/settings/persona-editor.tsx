@@ -117,7 +117,7 @@ function Editor({ orgId, saved }: EditorProps) {
           {!mayEdit && (
             <p className="text-ink-soft">Only who made it, or an admin, can change it.</p>
           )}
-          <Particulars
+          <PersonaFields
             draft={draft}
             problems={shown}
             onChange={(said) => change({ ...draft, ...said })}
@@ -147,13 +147,13 @@ function isNext(now: Persona | undefined, next: Persona): boolean {
   return now !== undefined && next.version <= now.version + 1;
 }
 
-interface ParticularsProps {
+interface PersonaFieldsProps {
   draft: PersonaDraft;
   problems: Problems;
   onChange: (change: Partial<PersonaDraft>) => void;
 }
 
-function Particulars({ draft, problems, onChange }: ParticularsProps) {
+function PersonaFields({ draft, problems, onChange }: PersonaFieldsProps) {
   const usable = useModels().flatMap(({ id, usable }) => (usable ? [id] : []));
   const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: () => api.runners.runtimes() });
   const offered = runtimes.data?.items.map(({ name }) => name) ?? [];

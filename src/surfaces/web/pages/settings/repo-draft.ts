@@ -23,9 +23,9 @@ const SETTINGS = [
 ] as const;
 
 export function draftOfRepo(repo: Repo): RepoDraft {
-  const said = Object.fromEntries(SETTINGS.map((name) => [name, repo[name] ?? ""]));
-  const { description = "", defaultBranch = "", setupCommand = "" } = said;
-  const { personaSlug = "", credential = "" } = said;
+  const values = Object.fromEntries(SETTINGS.map((name) => [name, repo[name] ?? ""]));
+  const { description = "", defaultBranch = "", setupCommand = "" } = values;
+  const { personaSlug = "", credential = "" } = values;
   return {
     description,
     defaultBranch,

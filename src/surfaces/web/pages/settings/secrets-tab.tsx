@@ -17,13 +17,13 @@ export function SecretsTab() {
   const isAdmin = useIsAdmin();
   return (
     <>
-      <Shelf
+      <SecretScopeSection
         scope="user"
         title="Your own"
         text="Only your sessions can use them; they go before the organisation's."
         mayChange
       />
-      <Shelf
+      <SecretScopeSection
         scope="org"
         title="The organisation's"
         text={isAdmin ? "Everybody's sessions can use them." : "Admins can change them."}
@@ -33,14 +33,14 @@ export function SecretsTab() {
   );
 }
 
-interface ShelfProps {
+interface SecretScopeProps {
   scope: SecretScope;
   title: string;
   text: string;
   mayChange: boolean;
 }
 
-function Shelf({ scope, title, text, mayChange }: ShelfProps) {
+function SecretScopeSection({ scope, title, text, mayChange }: SecretScopeProps) {
   const orgId = useMe()?.org.id ?? "";
   const found = useQuery({
     queryKey: keys.secrets(scope),
@@ -98,11 +98,11 @@ function SetSecret({ scope, title }: { scope: SecretScope; title: string }) {
   const [value, setValue] = useState("");
   const [isRefused, setIsRefused] = useState(false);
   // A ref, and no argument: the mutation cache keeps the arguments of a refused call.
-  const onItsWay = useRef("");
+  const secretToSend = useRef("");
   const set = useChange(
     (wanted: string) => {
-      const given = onItsWay.current;
-      onItsWay.current = "";
+      const given = secretToSend.current;
+      secretToSend.current = "";
       return setSecret(orgId, scope, wanted, given);
     },
     {
@@ -116,7 +116,7 @@ function SetSecret({ scope, title }: { scope: SecretScope; title: string }) {
     const isName = NAME.test(name.trim());
     setIsRefused(!isName);
     if (!isName) return;
-    onItsWay.current = value;
+    secretToSend.current = value;
     setValue("");
     set.mutate(name.trim());
   };

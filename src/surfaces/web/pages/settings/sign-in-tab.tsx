@@ -72,7 +72,7 @@ function AccountRow({ account, name }: { account: LinkedAccount; name: string })
 function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
   const [password, setPassword] = useState("");
   // A ref, and no argument: the mutation cache keeps the arguments of a refused call.
-  const onItsWay = useRef("");
+  const passwordToSend = useRef("");
   const [landedWith] = useState(() => problemIn(location.search));
   useEffect(() => {
     const search = new URLSearchParams(location.search);
@@ -85,7 +85,7 @@ function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
     (id: string) =>
       api.auth.startLink({
         provider: id,
-        body: { currentPassword: onItsWay.current || undefined },
+        body: { currentPassword: passwordToSend.current || undefined },
       }),
     {
       stale: keys.linkedAccounts,
@@ -95,11 +95,11 @@ function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const pressed = (event.nativeEvent as SubmitEvent).submitter?.getAttribute("value");
-    onItsWay.current = password;
+    passwordToSend.current = password;
     setPassword("");
     link.mutate(pressed ?? "", {
       onSettled: () => {
-        onItsWay.current = "";
+        passwordToSend.current = "";
       },
     });
   };

@@ -20,23 +20,23 @@ export function JoinPage() {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   // A ref, and no argument: the mutation cache keeps the arguments of a refused call.
-  const onItsWay = useRef("");
+  const passwordToSend = useRef("");
   useEffect(() => history.replaceState(history.state, "", location.pathname), []);
   const join = useMutation({
     mutationFn: (who: { name: string; email: string }) =>
-      acceptInvitation(token ?? "", { ...who, password: onItsWay.current }),
+      acceptInvitation(token ?? "", { ...who, password: passwordToSend.current }),
     gcTime: 0,
     onSuccess: async () => {
       queryClient.clear();
       await navigate({ to: "/", replace: true });
     },
     onSettled: () => {
-      onItsWay.current = "";
+      passwordToSend.current = "";
     },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    onItsWay.current = password;
+    passwordToSend.current = password;
     join.mutate({ name: name.trim(), email: email.trim() });
   };
   return (

@@ -17,9 +17,9 @@ const PLAN_WORDS: Partial<Record<Child["planState"], string>> = {
 export function doingWords(
   { activity }: Pick<Session, "activity">,
   child: (Pick<Child, "doing" | "changedFiles"> & Partial<Pick<Child, "planState">>) | undefined,
-  asked: Pick<Approval, "kind" | "tool" | "target"> | undefined,
+  pendingApproval: Pick<Approval, "kind" | "tool" | "target"> | undefined,
 ): string | null {
-  if (activity === "needs_you" && asked) return askWords(asked);
+  if (activity === "needs_you" && pendingApproval) return askWords(pendingApproval);
   if (!child || HAS_NOTHING_TO_SAY.has(activity)) return null;
   const changed = child.changedFiles ? `${child.changedFiles} changed` : "";
   const isBusy = activity === "working" || activity === "recovering" || activity === "needs_you";

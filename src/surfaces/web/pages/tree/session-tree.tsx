@@ -45,7 +45,7 @@ export function SessionTree({ sessions: listed }: { sessions: readonly Session[]
     [sessions, orchestrator, parents, folded, openId],
   );
   const children = useChildren(parentsOfShown(rows));
-  const asked = useAsked();
+  const pending = usePendingBySession();
   const now = useNow(30_000);
   const { act, questions } = useNodeActions();
   const { tree, reachable, setFocused, onKeyDown } = useTreeKeys(rows, fold, openId);
@@ -75,7 +75,7 @@ export function SessionTree({ sessions: listed }: { sessions: readonly Session[]
               {...row}
               name={nameOf(row.session, isMine ? identity : null)}
               avatar={isMine ? (identity?.avatar ?? null) : undefined}
-              doing={doingWords(row.session, children.get(id), asked.get(id))}
+              doing={doingWords(row.session, children.get(id), pending.get(id))}
               now={now}
               isReachable={id === reachable}
               onFold={fold}
@@ -102,7 +102,7 @@ function nameOf(session: Session, identity: Identity | null): string {
 }
 
 /** First pending approval of each session, by session id. */
-function useAsked(): ReadonlyMap<string, Approval> {
+function usePendingBySession(): ReadonlyMap<string, Approval> {
   const items = usePendingApprovals().data?.items;
   return useMemo(() => new Map(items?.toReversed().map((item) => [item.sessionId, item])), [items]);
 }

@@ -79,7 +79,7 @@ export const TreeItem = memo(function TreeItem(props: TreeItemProps) {
             <Mark {...props} />
           </span>
           <span className="mt-0.5 flex gap-2 text-xs text-ink-faint">
-            <Doing {...props} />
+            <ActivityText {...props} />
             <LocationLine location={locationOf(session)} className="max-w-[45%] shrink-0" />
             <Cost session={session} />
           </span>
@@ -133,7 +133,7 @@ function Mark({ session, hiddenNeedsYou, now }: TreeItemProps) {
 }
 
 /** Always includes the state in words, for people who cannot see the dot's colour. */
-function Doing({ session, doing }: TreeItemProps) {
+function ActivityText({ session, doing }: TreeItemProps) {
   const { activity, lifecycle, counts } = session;
   const word = lifecycle === "archived" ? "Archived" : listedState(session);
   const line = doing === null || doing === "" ? null : revealLine(doing);

@@ -2,7 +2,7 @@ import { useCallback, useState } from "react";
 
 const KEY = "muster.folded";
 /** Limit of remembered ids, newest first; sessions folded long ago are gone by then. */
-const KEPT = 200;
+const MAX_REMEMBERED = 200;
 
 function read(): Set<string> {
   try {
@@ -15,7 +15,7 @@ function read(): Set<string> {
 
 function keep(folded: ReadonlySet<string>): void {
   try {
-    localStorage.setItem(KEY, JSON.stringify([...folded].slice(-KEPT)));
+    localStorage.setItem(KEY, JSON.stringify([...folded].slice(-MAX_REMEMBERED)));
   } catch {
     // Storage may be full or forbidden; folding still works on this page.
   }

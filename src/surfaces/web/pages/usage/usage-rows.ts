@@ -26,11 +26,11 @@ export function firstDay(range: Range, now: number): string | undefined {
 /** Sorts days newest first, anything else by usage. */
 export function usageRows(by: UsageBy, items: readonly UsageItem[]): UsageItem[] {
   return [...items].sort((a, b) =>
-    by === "day" ? b.key.localeCompare(a.key) : weight(b) - weight(a),
+    by === "day" ? b.key.localeCompare(a.key) : usageOf(b) - usageOf(a),
   );
 }
 
-function weight({ costMicros, inputTokens, outputTokens }: UsageItem): number {
+function usageOf({ costMicros, inputTokens, outputTokens }: UsageItem): number {
   return (costMicros ?? 0) * 1000 + inputTokens + outputTokens;
 }
 
