@@ -62,14 +62,14 @@ function dataUrlOf(blob: Blob): Promise<string> {
   });
 }
 
-const MAX_SIGNS = 2;
+const MAX_GRAPHEMES = 2;
 
 /**
  * Returns the emoji or the initial. Images from elsewhere are not fetched: their host would learn who
  * looks, and when.
  */
 export function faceOf(name: string, avatar: string | null): string {
-  const signs = [...new Intl.Segmenter().segment((avatar ?? "").trim())];
-  if (signs.length > 0 && signs.length <= MAX_SIGNS) return (avatar ?? "").trim();
+  const graphemes = [...new Intl.Segmenter().segment((avatar ?? "").trim())];
+  if (graphemes.length > 0 && graphemes.length <= MAX_GRAPHEMES) return (avatar ?? "").trim();
   return ([...name.trim()][0] ?? "?").toUpperCase();
 }

@@ -4,14 +4,17 @@ import type { DiffLine } from "./diff.ts";
 import { plural } from "./money-words.ts";
 import { revealLine } from "./reveal.ts";
 
-const SIGNS: Record<DiffLine["kind"], string> = {
+const KIND_SIGNS: Record<DiffLine["kind"], string> = {
   add: "+",
   del: "−",
   same: " ",
   hunk: "",
   note: "",
 };
-const SAID: Partial<Record<DiffLine["kind"], string>> = { add: "added", del: "removed" };
+const SCREEN_READER_WORDS: Partial<Record<DiffLine["kind"], string>> = {
+  add: "added",
+  del: "removed",
+};
 const LOOKS: Record<DiffLine["kind"], string> = {
   add: "bg-add",
   del: "bg-del",
@@ -95,9 +98,11 @@ const DiffRow = memo(function DiffRow({
           line.kind === "del" && "text-bad",
         )}
       >
-        {SIGNS[line.kind]}
+        {KIND_SIGNS[line.kind]}
       </span>
-      {SAID[line.kind] && <span className="sr-only">{SAID[line.kind]}: </span>}
+      {SCREEN_READER_WORDS[line.kind] && (
+        <span className="sr-only">{SCREEN_READER_WORDS[line.kind]}: </span>
+      )}
       <span className="pr-3 [tab-size:4]">
         {isMarker ? line.text || "⋯" : shownText(line.text)}
       </span>

@@ -49,7 +49,7 @@ interface Topic {
 }
 
 const FIRST_RETRY_MS = 400;
-const LONGEST_RETRY_MS = 15_000;
+const MAX_RETRY_MS = 15_000;
 /** Number of failed attempts after which "reconnecting" becomes "offline". */
 const OFFLINE_AFTER = 4;
 
@@ -137,7 +137,7 @@ export class LiveClient {
     this.#isOpen = false;
     this.#failures += 1;
     this.#show(this.#failures > OFFLINE_AFTER ? "offline" : "reconnecting");
-    const ceilingMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
+    const ceilingMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
     const waitMs = ceilingMs / 2 + (ceilingMs / 2) * this.#options.random();
     this.#retry = this.#options.setTimer(() => this.retryNow(), waitMs);
   }

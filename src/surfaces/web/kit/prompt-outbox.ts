@@ -39,7 +39,7 @@ export interface OutboxOptions {
 }
 
 const FIRST_RETRY_MS = 600;
-const LONGEST_RETRY_MS = 15_000;
+const MAX_RETRY_MS = 15_000;
 /** Upper limit: a server or proxy may name any time, and asking earlier does no harm. */
 const MAX_BUSY_MS = 5 * 60_000;
 /** Number of failures after which a prompt counts as refused, unless the server fails at everything. */
@@ -192,7 +192,7 @@ export class PromptOutbox {
     const before = this.#pauses.get(sessionId);
     clearTimer(before?.timer);
     const attempts = before?.attempts ?? 0;
-    const waitMs = busyMs ?? Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts);
+    const waitMs = busyMs ?? Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts);
     this.#pauses.set(sessionId, {
       attempts: attempts + 1,
       timer: setTimer(() => void this.#sendNext(sessionId), waitMs),

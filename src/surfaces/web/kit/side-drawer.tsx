@@ -15,7 +15,7 @@ export const DrawerOpener = OpenDrawer.Provider;
 
 const BADGE =
   "absolute top-0.5 right-0 min-w-4 rounded-full px-1 text-center text-2xs leading-4 tabular-nums";
-const MOST_SHOWN = 99;
+const MAX_SHOWN = 99;
 
 /** Shown at the start of every page's header, unless the list is visible anyway. */
 export function DrawerButton() {
@@ -37,10 +37,10 @@ export function DrawerButton() {
     <IconButton label={["All sessions", ...counts].join(", ")} className="relative" onClick={open}>
       <Menu size={19} aria-hidden />
       {count > 0 && (
-        <span className={`${BADGE} bg-warn text-page`}>{Math.min(count, MOST_SHOWN)}</span>
+        <span className={`${BADGE} bg-warn text-page`}>{Math.min(count, MAX_SHOWN)}</span>
       )}
       {letters > 0 && count === 0 && (
-        <span className={`${BADGE} bg-accent text-on-accent`}>{Math.min(letters, MOST_SHOWN)}</span>
+        <span className={`${BADGE} bg-accent text-on-accent`}>{Math.min(letters, MAX_SHOWN)}</span>
       )}
       {letters > 0 && count > 0 && (
         <span className="absolute right-1 bottom-1 size-2 rounded-full bg-accent" />

@@ -52,19 +52,19 @@ export function takeOver(userId: string): void {
 
 /** Calls back when another tab changes who is signed in. Null: signed out. Empty: expired. */
 export function onPersonChange(listener: (userId: string | null) => void): () => void {
-  const heard = ({ key, newValue }: StorageEvent) => {
+  const onStorage = ({ key, newValue }: StorageEvent) => {
     // A null key means that everything was cleared.
     if (key === PERSON || key === null) listener(key === null ? null : newValue);
   };
   // The browser may keep a page that was left, and show it again unchanged.
-  const cameBack = ({ persisted }: PageTransitionEvent) => {
+  const onPageShow = ({ persisted }: PageTransitionEvent) => {
     if (persisted) withStorage(() => listener(localStorage.getItem(PERSON)));
   };
-  window.addEventListener("storage", heard);
-  window.addEventListener("pageshow", cameBack);
+  window.addEventListener("storage", onStorage);
+  window.addEventListener("pageshow", onPageShow);
   return () => {
-    window.removeEventListener("storage", heard);
-    window.removeEventListener("pageshow", cameBack);
+    window.removeEventListener("storage", onStorage);
+    window.removeEventListener("pageshow", onPageShow);
   };
 }
 

@@ -33,7 +33,7 @@ interface Toasts {
 }
 
 const ToastContext = createContext<Toasts | undefined>(undefined);
-const SHOWN_MS = 6_000;
+const VISIBLE_MS = 6_000;
 const MAX_TOASTS = 3;
 
 export function ToastProvider({ children }: { children: ReactNode }) {
@@ -46,7 +46,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
     (toast: Omit<Toast, "id">) => {
       const id = nextId.current++;
       setToasts((shown) => [...shown.slice(1 - MAX_TOASTS), { ...toast, id }]);
-      window.setTimeout(() => dismiss(id), SHOWN_MS);
+      window.setTimeout(() => dismiss(id), VISIBLE_MS);
     },
     [dismiss],
   );

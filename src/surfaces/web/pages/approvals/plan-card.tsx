@@ -40,7 +40,7 @@ export function PlanCard({ approval }: { approval: Approval }) {
       {step === "choose" ? (
         <Choices
           isWaiting={!isArmed || isBusy}
-          strength={isArmed ? "" : UNARMED}
+          unarmedStyle={isArmed ? "" : UNARMED}
           gate={gate}
           onApprove={() => answer({ decision: "allow" })}
           onStep={setStep}
@@ -60,20 +60,20 @@ export function PlanCard({ approval }: { approval: Approval }) {
 
 interface ChoicesProps {
   isWaiting: boolean;
-  strength: string;
+  unarmedStyle: string;
   gate: ReadGate;
   onApprove: () => void;
   onStep: (step: Step) => void;
 }
 
-function Choices({ isWaiting, strength, gate, onApprove, onStep }: ChoicesProps) {
+function Choices({ isWaiting, unarmedStyle, gate, onApprove, onStep }: ChoicesProps) {
   const unreadId = useId();
   return (
     <div className="@container">
       <div className="flex flex-wrap gap-2">
         <Button
           look="primary"
-          className={clsx("@max-[30rem]:w-full", gate.isRead && strength)}
+          className={clsx("@max-[30rem]:w-full", gate.isRead && unarmedStyle)}
           disabled={isWaiting || !gate.isRead}
           aria-describedby={unreadId}
           onClick={onApprove}
@@ -81,7 +81,7 @@ function Choices({ isWaiting, strength, gate, onApprove, onStep }: ChoicesProps)
           Approve
         </Button>
         <Button
-          className={clsx("@max-[30rem]:flex-1", strength)}
+          className={clsx("@max-[30rem]:flex-1", unarmedStyle)}
           disabled={isWaiting}
           onClick={() => onStep("revise")}
         >
@@ -89,7 +89,7 @@ function Choices({ isWaiting, strength, gate, onApprove, onStep }: ChoicesProps)
         </Button>
         <Button
           look="danger"
-          className={clsx("@max-[30rem]:flex-1 @min-[30rem]:ml-auto", strength)}
+          className={clsx("@max-[30rem]:flex-1 @min-[30rem]:ml-auto", unarmedStyle)}
           disabled={isWaiting}
           onClick={() => onStep("deny")}
         >

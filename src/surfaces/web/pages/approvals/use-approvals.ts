@@ -36,7 +36,7 @@ export function useSessionApprovals(sessionId: string) {
 /** Sends the answer once: a second click while the first is in flight is ignored. */
 export function useAnswer(approval: Approval) {
   const queryClient = useQueryClient();
-  const isOnItsWay = useRef(false);
+  const isSending = useRef(false);
   const send = useMutation({
     mutationFn: (answer: DecisionRequest) =>
       api.approvals.decide({ id: approval.id, body: answer }),
@@ -46,7 +46,7 @@ export function useAnswer(approval: Approval) {
       place(queryClient, updated ?? decided(approval, answer, me?.user.id ?? null));
     },
     onSettled: () => {
-      isOnItsWay.current = false;
+      isSending.current = false;
       void queryClient.invalidateQueries({ queryKey: keys.approvals });
       void queryClient.invalidateQueries({ queryKey: keys.rules });
       void queryClient.invalidateQueries({ queryKey: keys.session(approval.sessionId) });
@@ -54,8 +54,8 @@ export function useAnswer(approval: Approval) {
   });
   return {
     answer: (answer: DecisionRequest) => {
-      if (isOnItsWay.current || send.isSuccess) return;
-      isOnItsWay.current = true;
+      if (isSending.current || send.isSuccess) return;
+      isSending.current = true;
       send.mutate(answer);
     },
     isBusy: send.isPending || send.isSuccess,

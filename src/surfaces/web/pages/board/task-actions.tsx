@@ -46,7 +46,7 @@ export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
   };
   const isOver = isSettled(task.status);
   const mayBegin = task.status === "pending";
-  const isHeldByHand = task.status === "blocked" && task.blockedReason !== null;
+  const isBlockedByHand = task.status === "blocked" && task.blockedReason !== null;
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap gap-1.5">
@@ -62,7 +62,7 @@ export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
             Begin
           </Button>
         )}
-        {isHeldByHand && (
+        {isBlockedByHand && (
           <Button disabled={change.isPending} onClick={() => set("pending")}>
             <Play size={15} aria-hidden />
             Unblock
@@ -80,7 +80,7 @@ export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
             </Button>
             <Button aria-expanded={openAction === "block"} onClick={() => ask("block")}>
               <OctagonPause size={15} aria-hidden />
-              {isHeldByHand ? "Change the reason…" : "Block…"}
+              {isBlockedByHand ? "Change the reason…" : "Block…"}
             </Button>
             <Button aria-expanded={openAction === "fail"} onClick={() => ask("fail")}>
               <X size={15} aria-hidden />

@@ -82,7 +82,7 @@ async function readTask(boardId: string, taskId: string, signal: AbortSignal) {
   return found.items.length === 0 ? null : api.tasks.get({ id: boardId, taskId }, { signal });
 }
 
-const LIVES: ReadonlySet<string> = new Set(["active", "hibernated"]);
+const LIVE_STATES: ReadonlySet<string> = new Set(["active", "hibernated"]);
 
 /** Lists sessions that can be assigned a task: the board's session and its live children. */
 export function useAssignees(): { id: string; name: string }[] {
@@ -91,7 +91,7 @@ export function useAssignees(): { id: string; name: string }[] {
   return [
     { id: boardId, name },
     ...children
-      .filter(({ lifecycle }) => LIVES.has(lifecycle))
+      .filter(({ lifecycle }) => LIVE_STATES.has(lifecycle))
       .map(({ sessionId, title }) => ({ id: sessionId, name: title ?? sessionId })),
   ];
 }

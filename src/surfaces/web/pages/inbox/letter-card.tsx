@@ -129,14 +129,14 @@ function Party({ party, isMe }: { party: LetterParty; isMe: boolean }) {
   );
 }
 
-const FATES = {
+const DELIVERY_MARKS = {
   delivered: { Icon: Send, tone: "text-ink-faint" },
   waiting: { Icon: Hourglass, tone: "text-warn" },
   failed: { Icon: TriangleAlert, tone: "text-bad" },
 } as const;
 
 export function Fate({ letter }: { letter: Letter }) {
-  const { Icon, tone } = FATES[letter.fate];
+  const { Icon, tone } = DELIVERY_MARKS[letter.fate];
   return (
     <p data-fate={letter.fate} className={clsx("flex items-start gap-1.5 text-xs", tone)}>
       <Icon size={13} aria-hidden className="mt-0.5 shrink-0" />

@@ -109,7 +109,7 @@ function Fate({ thread }: { thread: LetterThread }) {
   );
 }
 
-const DOING =
+const ACTION_STYLE =
   "grid size-7 place-items-center rounded-md text-ink-soft hover:bg-line hover:text-ink data-[state=open]:bg-line";
 
 /** Row actions for a pointer: keyboard and touch use the same actions at the top of the open thread. */
@@ -128,7 +128,7 @@ function RowActions({
           tabIndex={-1}
           aria-label={`Mark the letter of ${name} as ${isUnread ? "read" : "unread"}`}
           title={isUnread ? "Mark as read" : "Mark as unread"}
-          className={DOING}
+          className={ACTION_STYLE}
           onClick={() => onChange(thread, { read: isUnread })}
         >
           {isUnread ? <MailOpen size={16} aria-hidden /> : <Mail size={16} aria-hidden />}
@@ -137,7 +137,7 @@ function RowActions({
       {box !== "archived" && (
         <SnoozeMenu
           label={`Snooze the letter of ${name}`}
-          className={DOING}
+          className={ACTION_STYLE}
           tabIndex={-1}
           onSnooze={(snoozedUntil) => onChange(thread, { snoozedUntil }, "Snoozed")}
         />
@@ -162,7 +162,7 @@ function ArchiveButton({
         isArchived ? `Move the letter of ${name} to the inbox` : `Archive the letter of ${name}`
       }
       title={isArchived ? "Move to the inbox" : "Archive"}
-      className={DOING}
+      className={ACTION_STYLE}
       onClick={() =>
         onChange(thread, { archived: !isArchived }, isArchived ? "Moved to the inbox" : "Archived")
       }

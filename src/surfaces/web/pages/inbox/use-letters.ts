@@ -107,7 +107,7 @@ export function useLetterChange() {
   const apply = async ({ letters, change }: Pick<LetterChangeRequest, "letters" | "change">) => {
     for (const { id } of letters) await api.inbox.update({ id, body: change });
   };
-  const takeBack = useMutation({
+  const undoChange = useMutation({
     mutationFn: apply,
     onError: (error) => toasts.fail("It could not be undone", error),
     onSettled: () => refreshLetters(queryClient),
@@ -131,7 +131,10 @@ export function useLetterChange() {
     },
     onSuccess: (_, { letters, change, done }) => {
       const back = undoing(change);
-      const undo = back && { name: "Undo", run: () => takeBack.mutate({ letters, change: back }) };
+      const undo = back && {
+        name: "Undo",
+        run: () => undoChange.mutate({ letters, change: back }),
+      };
       if (done) toasts.say(done, undefined, undo);
     },
     onError: (error) => toasts.fail("The letter was not changed", error),

@@ -16,7 +16,7 @@ export type SetupPhase =
   | { at: "waiting"; provider: Provider }
   | { at: "failed"; provider: Provider; why: string | null };
 
-const LOOK_EVERY_MS = 400;
+const POLL_MS = 400;
 
 export function useProviderSetup(onReady: (models: ModelOffer[], saved: Provider) => void) {
   const queryClient = useQueryClient();
@@ -66,6 +66,6 @@ async function untilJudged(
     const look = { before, now: items, elapsedMs: performance.now() - since };
     const judged = judgeOffers(name, look);
     if (judged.is !== "waiting" || signal.aborted) return judged;
-    await new Promise((resume) => window.setTimeout(resume, LOOK_EVERY_MS));
+    await new Promise((resume) => window.setTimeout(resume, POLL_MS));
   }
 }

@@ -76,16 +76,16 @@ function Group({ title, text, children }: { title: string; text: string; childre
 
 function RuleList({ rules, isRemovable = false }: { rules: Rule[]; isRemovable?: boolean }) {
   const now = useNow(60_000);
-  const aimed = useLocation({ select: ({ hash }) => hash });
+  const linkedRuleId = useLocation({ select: ({ hash }) => hash });
   return (
     <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised">
       {rules.map((rule) => (
         <li
           key={rule.id}
-          ref={rule.id === aimed ? scrollToRule : null}
+          ref={rule.id === linkedRuleId ? scrollToRule : null}
           className={clsx(
             "flex items-start gap-3 py-2.5 pr-2 pl-3.5",
-            rule.id === aimed && "bg-accent-soft",
+            rule.id === linkedRuleId && "bg-accent-soft",
           )}
         >
           <Effect effect={rule.effect} />

@@ -22,7 +22,7 @@ interface ComposerProps {
   submissions: Submissions;
 }
 
-const TALLEST_PX = 260;
+const MAX_HEIGHT_PX = 260;
 
 function placeholderFor(isWorking: boolean, isAsking: boolean): string {
   if (isAsking) return "Type your answer…";
@@ -47,7 +47,7 @@ export function Composer({ session, isFresh, isWorking, isAsking, submissions }:
     const area = box.current;
     if (area === null) return;
     area.style.height = "auto";
-    area.style.height = `${Math.min(area.scrollHeight, text === "" ? 0 : TALLEST_PX) || 40}px`;
+    area.style.height = `${Math.min(area.scrollHeight, text === "" ? 0 : MAX_HEIGHT_PX) || 40}px`;
   }, [text]);
 
   const send = async () => {

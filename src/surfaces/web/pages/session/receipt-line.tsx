@@ -27,15 +27,15 @@ interface ReceiptLineProps {
 
 export function ReceiptLine({ promptId, isFollowed }: ReceiptLineProps) {
   const [isOpen, setIsOpen] = useState(false);
-  const [isStill, setIsStill] = useState(false);
+  const [isSettledInView, setIsSettledInView] = useState(false);
   useEffect(() => {
-    const timer = window.setTimeout(() => setIsStill(true), SETTLE_MS);
+    const timer = window.setTimeout(() => setIsSettledInView(true), SETTLE_MS);
     return () => window.clearTimeout(timer);
   }, []);
   const found = useQuery({
     queryKey: keys.prompt(promptId),
     queryFn: ({ signal }) => api.prompts.get({ id: promptId }, { signal }),
-    enabled: isStill,
+    enabled: isSettledInView,
     staleTime: Number.POSITIVE_INFINITY,
   });
   const sessionId = found.data?.prompt.sessionId;

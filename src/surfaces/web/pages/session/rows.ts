@@ -94,8 +94,8 @@ export function buildRows(input: RowInput): Row[] {
   for (const approval of gates.rest)
     rows.push(gateRow(approval, approval.sessionId !== (input.sessionId ?? approval.sessionId)));
   const last = rows.at(-1);
-  const isBusyInSight = writing.length > 0 || (last?.type === "tool" && last.phase === "running");
-  if (isWorking && !isBusyInSight)
+  const showsWork = writing.length > 0 || (last?.type === "tool" && last.phase === "running");
+  if (isWorking && !showsWork)
     rows.push({ type: "pulse", key: "pulse", promptId: entries.at(-1)?.promptId ?? null });
   return rows;
 }
@@ -149,11 +149,11 @@ function entryRows(
       speaker = "person";
       continue;
     }
-    const speaks: Speaker = speakerOf(entry) ?? speaker;
-    if (speaks === "agent" && speaker !== "agent") {
+    const currentSpeaker: Speaker = speakerOf(entry) ?? speaker;
+    if (currentSpeaker === "agent" && speaker !== "agent") {
       rows.push({ type: "agent", key: `agent:${entry.id}`, at: entry.at });
     }
-    speaker = speaks;
+    speaker = currentSpeaker;
     rows.push(...toRow(entry));
   }
   return rows;
@@ -197,11 +197,11 @@ function speakerOf(entry: Entry): Speaker | undefined {
   return entry.kind === "notice" ? undefined : "agent";
 }
 
-const NOT_ITS_SPEECH: ReadonlySet<Row["type"]> = new Set(["prompt", "wake", "aside"]);
+const NOT_BY_AGENT: ReadonlySet<Row["type"]> = new Set(["prompt", "wake", "aside"]);
 
 function isAgentSpeaking(rows: readonly Row[]): boolean {
   const last = rows.findLast((row) => row.type !== "notice" && row.type !== "day");
-  return last !== undefined && !NOT_ITS_SPEECH.has(last.type);
+  return last !== undefined && !NOT_BY_AGENT.has(last.type);
 }
 
 function rowOf(entry: Entry, context: CallContext): Row {
@@ -239,13 +239,13 @@ function promptRow(entry: Entry, lastChildNoticeAt: ReadonlyMap<string, number>)
  * children.
  */
 function lastChildNotices(entries: readonly Entry[]): Map<string, number> {
-  const wakes = entries.filter(({ notice }) => notice?.kind === "children");
-  return new Map(wakes.map(({ thread, seq }) => [thread, seq]));
+  const notices = entries.filter(({ notice }) => notice?.kind === "children");
+  return new Map(notices.map(({ thread, seq }) => [thread, seq]));
 }
 
 function noticeRow({ id: key, text, author, at }: Entry): Row {
-  const isSaid = author?.kind === "session";
-  return isSaid
+  const isForwarded = author?.kind === "session";
+  return isForwarded
     ? { type: "forwarded", key, text: text ?? "", author, at }
     : { type: "notice", key, text: text ?? "", at };
 }

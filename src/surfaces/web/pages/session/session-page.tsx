@@ -84,8 +84,8 @@ const MAY_CHANGE_SILENTLY: ReadonlySet<Activity> = new Set([
  */
 function hasNoPrompt({ counts, isOrchestrator }: Session, rows: readonly Row[]): boolean {
   if (counts.prompts === 0) return true;
-  const isSpokenTo = rows.length === 0 || rows.some(({ type }) => type === "prompt");
-  return isOrchestrator && counts.queued === 0 && !isSpokenTo;
+  const isEmptyOrPrompted = rows.length === 0 || rows.some(({ type }) => type === "prompt");
+  return isOrchestrator && counts.queued === 0 && !isEmptyOrPrompted;
 }
 
 function hasOpenQuestion(approvals: readonly Approval[] | undefined, sessionId: string): boolean {

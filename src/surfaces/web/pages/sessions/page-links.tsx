@@ -38,14 +38,14 @@ export function PageLinks() {
   );
 }
 
-const MOST_SHOWN = 99;
+const MAX_SHOWN = 99;
 
 function Unread() {
   const count = useLetterCount();
   if (count === 0) return null;
   return (
     <span className="min-w-4 rounded-full bg-accent px-1 text-center text-2xs text-on-accent tabular-nums">
-      <span aria-hidden>{count > MOST_SHOWN ? `${MOST_SHOWN}+` : count}</span>
+      <span aria-hidden>{count > MAX_SHOWN ? `${MAX_SHOWN}+` : count}</span>
       <span className="sr-only">{plural(count, "unread letter")}</span>
     </span>
   );

@@ -21,7 +21,7 @@ export const SessionItem = memo(function SessionItem({
   isApart?: boolean;
 }) {
   const location = locationOf(session);
-  const isLoud = session.activity === "needs_you" || session.activity === "failed";
+  const needsAttention = session.activity === "needs_you" || session.activity === "failed";
   return (
     <li
       className={clsx(
@@ -58,7 +58,11 @@ export const SessionItem = memo(function SessionItem({
             )}
             <span
               className={
-                isLoud ? (session.activity === "failed" ? "text-bad" : "text-warn") : undefined
+                needsAttention
+                  ? session.activity === "failed"
+                    ? "text-bad"
+                    : "text-warn"
+                  : undefined
               }
             >
               {session.lifecycle === "archived" ? "Archived" : listedState(session)}

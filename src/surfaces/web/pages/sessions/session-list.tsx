@@ -176,12 +176,12 @@ function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
 
 function useReachedEnd(onReached: () => void) {
   const mark = useRef<HTMLDivElement>(null);
-  const isInSight = useRef(false);
+  const isEndVisible = useRef(false);
   const latest = useRef(onReached);
   useEffect(() => {
     latest.current = onReached;
     // New rows may be folded: then the end is still visible, and there is nothing to scroll.
-    if (isInSight.current) onReached();
+    if (isEndVisible.current) onReached();
   });
   useEffect(() => {
     if (mark.current === null) return;
@@ -189,8 +189,8 @@ function useReachedEnd(onReached: () => void) {
     // there.
     const observer = new IntersectionObserver(
       (seen) => {
-        isInSight.current = (seen.at(-1)?.intersectionRatio ?? 0) > 0;
-        if (isInSight.current) latest.current();
+        isEndVisible.current = (seen.at(-1)?.intersectionRatio ?? 0) > 0;
+        if (isEndVisible.current) latest.current();
       },
       { threshold: [0, 0.1] },
     );

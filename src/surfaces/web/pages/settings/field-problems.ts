@@ -12,10 +12,12 @@ export function refusedFields(
   isShown: (path: string) => boolean,
 ): { fields: Problems; rest: string | undefined } {
   if (!(error instanceof ApiError)) return { fields: NO_PROBLEMS, rest: messageOf(error) };
-  const atFields = error.details.filter(({ path }) => isShown(path));
-  const fields = Object.fromEntries(atFields.map(({ path, message }) => [path, sentence(message)]));
-  const isAllSaid = atFields.length > 0 && atFields.length === error.details.length;
-  return { fields, rest: isAllSaid ? undefined : messageOf(error) };
+  const shownDetails = error.details.filter(({ path }) => isShown(path));
+  const fields = Object.fromEntries(
+    shownDetails.map(({ path, message }) => [path, sentence(message)]),
+  );
+  const areAllShown = shownDetails.length > 0 && shownDetails.length === error.details.length;
+  return { fields, rest: areAllShown ? undefined : messageOf(error) };
 }
 
 /** Makes a sentence of the server's text, such as `must be one line`, which follows a field's name. */

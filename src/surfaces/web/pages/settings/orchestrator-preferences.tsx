@@ -13,7 +13,7 @@ import { useChange } from "./use-change.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const REST_AFTER: readonly { ms: number; words: string }[] = [
+const IDLE_TIMEOUTS: readonly { ms: number; words: string }[] = [
   { ms: 5 * MINUTE_MS, words: "5 minutes" },
   { ms: 15 * MINUTE_MS, words: "15 minutes" },
   { ms: HOUR_MS, words: "1 hour" },
@@ -55,7 +55,7 @@ function Choices({ preferences }: { preferences: Preferences }) {
       done: () => "Saved",
     },
   );
-  const isListed = REST_AFTER.some(({ ms }) => ms === idleTimeoutMs);
+  const isListed = IDLE_TIMEOUTS.some(({ ms }) => ms === idleTimeoutMs);
   return (
     <>
       <div className="grid gap-3.5 sm:grid-cols-2">
@@ -68,7 +68,7 @@ function Choices({ preferences }: { preferences: Preferences }) {
           }
         >
           <option value="">As the server has it</option>
-          {REST_AFTER.map(({ ms, words }) => (
+          {IDLE_TIMEOUTS.map(({ ms, words }) => (
             <option key={ms} value={ms}>
               {words}
             </option>

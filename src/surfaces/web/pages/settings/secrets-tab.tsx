@@ -65,7 +65,7 @@ function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }
     done: () => `${name} was deleted`,
     failed: `${name} was not deleted`,
   });
-  const said = [
+  const facts = [
     description,
     `value ${version}, set ${ago(updatedAt, now)}`,
     lastUsedAt === null ? "never used" : `last used ${ago(lastUsedAt, now)}`,
@@ -73,7 +73,7 @@ function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }
   return (
     <Row
       name={<span className="font-mono text-xs">{name}</span>}
-      text={said.filter(Boolean).join(" · ")}
+      text={facts.filter(Boolean).join(" · ")}
       problem={problem}
     >
       {mayChange && (

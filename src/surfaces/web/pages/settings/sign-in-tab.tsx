@@ -73,7 +73,7 @@ function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
   const [password, setPassword] = useState("");
   // A ref, and no argument: the mutation cache keeps the arguments of a refused call.
   const passwordToSend = useRef("");
-  const [landedWith] = useState(() => problemIn(location.search));
+  const [problemInAddress] = useState(() => problemIn(location.search));
   useEffect(() => {
     const search = new URLSearchParams(location.search);
     if (!search.has("problem")) return;
@@ -103,7 +103,7 @@ function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
       },
     });
   };
-  const problem = link.isError ? messageOf(link.error) : link.isIdle ? landedWith : null;
+  const problem = link.isError ? messageOf(link.error) : link.isIdle ? problemInAddress : null;
   return (
     <Section title="Link an account">
       <form aria-label="Link an account" className="space-y-3" onSubmit={submit}>

@@ -18,7 +18,7 @@ export function SignInPage() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const wasUsed = useRef(false);
-  const [landedWith] = useState(() => problemIn(location.search));
+  const [problemInAddress] = useState(() => problemIn(location.search));
   const [token] = useState(() => tokenInFragment(location.hash));
   useEffect(() => {
     if (location.hash !== "" || location.search !== "")
@@ -39,17 +39,17 @@ export function SignInPage() {
     },
   });
   const { mutate } = signIn;
-  const isAtOnce = link.data !== undefined && !mustAsk(link.data);
+  const needsNoConsent = link.data !== undefined && !mustAsk(link.data);
   useEffect(() => {
-    if (!isAtOnce || wasUsed.current) return;
+    if (!needsNoConsent || wasUsed.current) return;
     wasUsed.current = true;
     mutate();
-  }, [isAtOnce, mutate]);
+  }, [needsNoConsent, mutate]);
 
   const error = signIn.error ?? link.error;
   if (error) return <SignedOut problem={messageOf(error)} />;
-  if (token === undefined) return <SignedOut problem={landedWith} />;
-  if (link.data && !isAtOnce && !signIn.isPending)
+  if (token === undefined) return <SignedOut problem={problemInAddress} />;
+  if (link.data && !needsNoConsent && !signIn.isPending)
     return (
       <LinkConsent
         link={link.data}

@@ -3,7 +3,7 @@ import type { Child } from "#features/delegation/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 
-const HAS_NOTHING_TO_SAY: ReadonlySet<string> = new Set(["waiting", "unknown"]);
+const WITHOUT_TEXT: ReadonlySet<string> = new Set(["waiting", "unknown"]);
 
 /** Texts for children that may not change anything yet. */
 const PLAN_WORDS: Partial<Record<Child["planState"], string>> = {
@@ -20,7 +20,7 @@ export function doingWords(
   pendingApproval: Pick<Approval, "kind" | "tool" | "target"> | undefined,
 ): string | null {
   if (activity === "needs_you" && pendingApproval) return askWords(pendingApproval);
-  if (!child || HAS_NOTHING_TO_SAY.has(activity)) return null;
+  if (!child || WITHOUT_TEXT.has(activity)) return null;
   const changed = child.changedFiles ? `${child.changedFiles} changed` : "";
   const isBusy = activity === "working" || activity === "recovering" || activity === "needs_you";
   const plan = child.planState === undefined ? "" : (PLAN_WORDS[child.planState] ?? "");

@@ -20,7 +20,7 @@ interface OfferedAction {
   isGrave: boolean;
 }
 
-const HAS_A_TURN: ReadonlySet<Activity> = new Set([
+const ACTIVE_TURN: ReadonlySet<Activity> = new Set([
   "working",
   "needs_you",
   "recovering",
@@ -32,7 +32,7 @@ export function offeredActions(session: Session): OfferedAction[] {
   const offered: (OfferedAction | false)[] = [
     { action: "open", label: "Open", Icon: ArrowRight, isGrave: false },
     isOpen && { action: "message", label: "Send a message…", Icon: MessageSquare, isGrave: false },
-    HAS_A_TURN.has(session.activity) && {
+    ACTIVE_TURN.has(session.activity) && {
       action: "stop",
       label: "Stop its turn",
       Icon: CircleStop,

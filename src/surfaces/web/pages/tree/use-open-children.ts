@@ -13,9 +13,9 @@ export function useOpenChildren(parentId: string | undefined): Session[] {
     openChildrenOf(parentId ?? ""),
     parentId !== undefined,
   );
-  const mayGoOn = hasNextPage && !isFetching && (data?.pages.length ?? 0) < MAX_PAGES;
+  const mayFetchMore = hasNextPage && !isFetching && (data?.pages.length ?? 0) < MAX_PAGES;
   useEffect(() => {
-    if (mayGoOn) void fetchNextPage();
-  }, [mayGoOn, fetchNextPage]);
+    if (mayFetchMore) void fetchNextPage();
+  }, [mayFetchMore, fetchNextPage]);
   return useMemo(() => listedSessions(data), [data]);
 }

@@ -41,7 +41,7 @@ export interface DayBar {
   item: UsageItem | undefined;
 }
 
-const MOST_BARS = 90;
+const MAX_BARS = 90;
 
 /** Lists every day from the first to today, including days without usage. */
 export function dayBars(
@@ -52,7 +52,7 @@ export function dayBars(
   const byDay = new Map(items.map((item) => [item.key, item]));
   const oldest = from ?? [...byDay.keys()].sort()[0] ?? dayOf(now);
   const count = Math.round((Date.parse(dayOf(now)) - Date.parse(oldest)) / DAY_MS) + 1;
-  const shown = Math.max(1, Math.min(count, MOST_BARS));
+  const shown = Math.max(1, Math.min(count, MAX_BARS));
   return Array.from({ length: shown }, (_, at) => {
     const day = dayOf(now - (shown - 1 - at) * DAY_MS);
     const item = byDay.get(day);
