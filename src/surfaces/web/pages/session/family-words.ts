@@ -30,7 +30,7 @@ export function stateWords(
   return waitingFor.kind === "children" ? childrenWords(family) : WAIT_WORDS[waitingFor.kind];
 }
 
-/** Describes the state in a list, where the question of a waiting session is shown itself. */
+/** Describes the state in a list: the reason of a waiting session, otherwise the activity. */
 export function listedState(session: Pick<Session, "activity" | "waitingFor">): string {
   const waits = session.activity === "waiting" ? stateWords(session, undefined) : undefined;
   return waits ?? activityWord(session.activity);
