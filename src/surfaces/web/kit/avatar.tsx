@@ -64,10 +64,7 @@ function dataUrlOf(blob: Blob): Promise<string> {
 
 const MAX_GRAPHEMES = 2;
 
-/**
- * Returns the emoji or the initial. Images from elsewhere are not fetched: their host would learn who
- * looks, and when.
- */
+/** Returns the emoji or the initial. Other hosts' images are not fetched: the host would learn who looks. */
 export function faceOf(name: string, avatar: string | null): string {
   const graphemes = [...new Intl.Segmenter().segment((avatar ?? "").trim())];
   if (graphemes.length > 0 && graphemes.length <= MAX_GRAPHEMES) return (avatar ?? "").trim();

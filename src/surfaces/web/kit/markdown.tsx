@@ -4,10 +4,7 @@ const MarkdownBody = lazy(async () => ({
   default: (await import("./markdown-body.tsx")).MarkdownBody,
 }));
 
-/**
- * Renders untrusted markdown of a model: raw HTML stays text. Shows plain text until the renderer is
- * loaded.
- */
+/** Renders untrusted markdown: raw HTML stays text. Shows plain text until the renderer is loaded. */
 export function Markdown({ text }: { text: string }) {
   return (
     <div className="prose-muster">

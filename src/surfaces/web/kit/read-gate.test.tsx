@@ -1,7 +1,4 @@
-/**
- * Tests of the read gate: parts of a card report when their start and end were visible; the card waits
- * for all.
- */
+/** Tests of the read gate: each part reports when its start and end were visible; the card waits for all. */
 import { act } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";

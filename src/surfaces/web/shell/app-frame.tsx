@@ -32,10 +32,7 @@ async function readMe(signal: AbortSignal): Promise<Me | null> {
   }
 }
 
-/**
- * Frame of all pages behind the sign-in: the list at the side and one page; on a phone the list is a
- * drawer.
- */
+/** Frame of all pages behind the sign-in: the list at the side, on a phone in a drawer, and one page. */
 export function AppFrame() {
   const me = useQuery({
     queryKey: keys.me,

@@ -114,10 +114,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
   );
 }
 
-/**
- * Shows the reason, with the name of the matching rule set apart: the server puts that name in brackets
- * at the end.
- */
+/** Shows the reason and, set apart, the rule's name, which the server puts in brackets at the end. */
 function Reason({ text }: { text: string }) {
   const [, words = text, rule] = /^(.*) \(([\w:-]+)\)$/s.exec(text) ?? [];
   return (

@@ -9,10 +9,7 @@ import { keys } from "#surfaces/web/kit/query-keys.ts";
 
 /** Polling interval: hints may be lost, and pending approvals must still show up. */
 const POLL_MS = 60_000;
-/**
- * Delay before buttons act: a card may appear under the pointer, and a click meant for something else
- * must not decide.
- */
+/** Delay before buttons act: a click meant for something else must not hit a card that just appeared. */
 const ARMED_AFTER_MS = 350;
 const CARD_EXIT_MS = 100;
 

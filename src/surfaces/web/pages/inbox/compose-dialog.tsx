@@ -137,8 +137,7 @@ function ownerInstead(
 function useSend(onSent: () => void) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  // The key makes a repeated request, sent after a lost answer, create the same message; a changed body
-  // gets a new key.
+  // A request repeated after a lost answer has the same key and creates one message.
   const sent = useRef({ body: "", key: "" });
   return useMutation({
     mutationFn: (body: NewLetter) => {

@@ -12,10 +12,7 @@ import { SessionLink } from "#surfaces/web/pages/session/session-link.tsx";
 import type { Context } from "./inbox-search.ts";
 import { failedPromptOf, gateOf } from "./letter-words.ts";
 
-/**
- * Links to the subjects of a message. The platform's own references (gates and prompts) are not shown as
- * text.
- */
+/** Links to the subjects of a message. The platform's references to gates and prompts are left out. */
 export function LetterContext({ letter }: { letter: Letter }) {
   const { contextSessionId, contextTaskId, contextRef, contextUrl, from } = letter;
   const sessionId = contextSessionId === from.id ? null : contextSessionId;

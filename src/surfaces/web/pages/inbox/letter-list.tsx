@@ -58,10 +58,7 @@ export function LetterList({ search }: { search: InboxSearch }) {
   );
 }
 
-/**
- * Closes the open thread when it is archived, snoozed or marked as unread: reading on would mark it as
- * read again.
- */
+/** Closes an open thread that is archived, snoozed or marked as unread: reading on would mark it as read. */
 function useRowChange(): OnChange {
   const { mutate } = useLetterChange();
   const navigate = useNavigate();
@@ -88,10 +85,7 @@ function onArrow(event: KeyboardEvent): void {
   if (step !== 0 && stepRow(step)) event.preventDefault();
 }
 
-/**
- * Marks the rest as read. Questions, escalations and approvals stay unread because somebody has to act
- * on them.
- */
+/** Marks the rest as read, except questions, escalations and approvals: somebody has to act on them. */
 function ReadRest() {
   const queryClient = useQueryClient();
   const toasts = useToasts();

@@ -19,10 +19,7 @@ interface ThreadRowProps {
   onChange: OnChange;
 }
 
-/**
- * Shows one thread in the list by its newest message. The row links to the thread; the actions are
- * beside it.
- */
+/** Shows one thread in the list by its newest message. The row links to the thread; actions are beside it. */
 export const ThreadRow = memo(function ThreadRow({ thread, box, now, onChange }: ThreadRowProps) {
   const { newest, unread, letters } = thread;
   const isSent = box === "sent";

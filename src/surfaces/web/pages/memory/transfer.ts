@@ -51,10 +51,7 @@ async function readArchive(file: File): Promise<ReadFile[]> {
 
 type Send = (files: MemoryFile[]) => Promise<Imported>;
 
-/**
- * Imports in batches of the server's size. Files that were not sent are reported with those that the
- * server refused.
- */
+/** Imports in batches. Files that were not sent are reported with those that the server refused. */
 export async function importFiles(files: readonly ReadFile[], send: Send): Promise<Imported> {
   const done: Imported = { created: 0, replaced: 0, unchanged: 0, pruned: 0, refused: [] };
   const sent: MemoryFile[] = [];

@@ -13,10 +13,7 @@ import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { placePrompt } from "./queue.ts";
 import { receiptOf } from "./receipt.ts";
 
-/**
- * Shows a queued prompt. Notices can be neither edited nor withdrawn: the session would never receive
- * them.
- */
+/** Shows a queued prompt. Notices cannot be edited or withdrawn: the session would never receive them. */
 export function QueuedPrompt({ prompt }: { prompt: Prompt }) {
   const notice = shownNotice(prompt.notice);
   return notice ? <QueuedNotice prompt={prompt} notice={notice} /> : <QueuedText prompt={prompt} />;

@@ -69,8 +69,7 @@ export function Redactable({ entryId, what, children }: RedactionTarget & { chil
   const ask = useContext(AskContext);
   const label = `Remove ${what}`;
   return (
-    // A tap on a touch screen counts as :hover until the next tap; Tailwind's `hover:` would require a
-    // pointer.
+    // A tap counts as :hover until the next tap; Tailwind's `hover:` would require a pointer.
     <div className="relative [&:hover>button]:opacity-100">
       {children}
       <button

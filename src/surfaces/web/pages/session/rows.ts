@@ -234,10 +234,7 @@ function promptRow(entry: Entry, lastChildNoticeAt: ReadonlyMap<string, number>)
   return { type: "wake", key, notice, text: text ?? "", writer, promptId, at, isFollowed };
 }
 
-/**
- * Finds the last notice of children per thread: earlier prompts of the thread no longer wait for
- * children.
- */
+/** Finds the last notice of children per thread: earlier prompts of that thread wait no longer. */
 function lastChildNotices(entries: readonly Entry[]): Map<string, number> {
   const notices = entries.filter(({ notice }) => notice?.kind === "children");
   return new Map(notices.map(({ thread, seq }) => [thread, seq]));

@@ -78,10 +78,7 @@ const MAY_CHANGE_SILENTLY: ReadonlySet<Activity> = new Set([
   "unknown",
 ]);
 
-/**
- * True before the person's first prompt. An orchestrator may have notices of messages and tasks before
- * that.
- */
+/** True before the person's first prompt; an orchestrator may have notices before that. */
 function hasNoPrompt({ counts, isOrchestrator }: Session, rows: readonly Row[]): boolean {
   if (counts.prompts === 0) return true;
   const isEmptyOrPrompted = rows.length === 0 || rows.some(({ type }) => type === "prompt");

@@ -15,10 +15,7 @@ const RISK =
 /** Timeout of a sandbox check, which takes milliseconds on a machine that answers. */
 const CHECK_TIMEOUT_MS = 8_000;
 
-/**
- * Card about machines without a sandbox: what is missing, what to do, and which machines work without
- * one.
- */
+/** Card about machines without a sandbox: what is missing, what to do, and which work without one. */
 export function SandboxCard() {
   const me = useMe();
   const isAdmin = useIsAdmin();
@@ -26,8 +23,7 @@ export function SandboxCard() {
   const lacking = mine.find(({ sandbox }) => !isIsolated(sandbox) && !isUnsandboxed(sandbox));
   const open = mine.find(({ sandbox, unsandboxed }) => isUnsandboxed(sandbox) && unsandboxed);
   const mayChange = (runner: Runner) => isAdmin || runner.ownerId === me?.user.id;
-  // Both cards are shown: a machine that lacks a sandbox must not hide another that works without one by
-  // consent.
+  // Both cards are shown: a machine that lacks a sandbox must not hide one that may work without.
   return (
     <>
       {lacking && (

@@ -185,8 +185,7 @@ function useReachedEnd(onReached: () => void) {
   });
   useEffect(() => {
     if (mark.current === null) return;
-    // An end that only touches the edge does not count as visible: a row that was scrolled to may lie
-    // there.
+    // An end that only touches the edge does not count: a row that was scrolled to may lie there.
     const observer = new IntersectionObserver(
       (seen) => {
         isEndVisible.current = (seen.at(-1)?.intersectionRatio ?? 0) > 0;

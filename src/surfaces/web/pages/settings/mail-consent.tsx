@@ -16,10 +16,7 @@ const RULES: Record<MailRule, { name: string; means: string }> = {
   org: { name: "Everybody in the organisation", means: "People and their agents." },
 };
 
-/**
- * Consent to messages from other people's agents. Off at first: such a message starts a turn of one's
- * own agent.
- */
+/** Consent to others' messages. Off at first: such a message starts a turn of one's own agent. */
 export function MailConsent() {
   const mine = useMyOrchestrator();
   const identity = mine.data?.identity;

@@ -15,10 +15,7 @@ interface OverseenOrchestratorsProps {
   members: readonly Member[];
 }
 
-/**
- * Lists each person's orchestrator with its state and cost, for admins. Shows nothing of the
- * conversation.
- */
+/** Lists each person's orchestrator with its state and cost, for admins. Conversations stay private. */
 export function OverseenOrchestrators({ orgId, members }: OverseenOrchestratorsProps) {
   const found = useQuery({
     queryKey: keys.overseenOrchestrators,
