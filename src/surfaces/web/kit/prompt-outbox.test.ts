@@ -45,7 +45,7 @@ class Harness {
     return { dispatchId, sessionId, content: `Do ${dispatchId}`, mode: "followup", at: this.now };
   }
 
-  /** Runs the last timer that was set. */
+  /** Advances the clock to the last timer that was set, and runs it. */
   async later(): Promise<void> {
     const timer = this.timers.pop();
     this.now += timer?.afterMs ?? 0;

@@ -2,7 +2,7 @@ import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { isUnauthenticated, isUncertain } from "#surfaces/web/kit/api-client.ts";
 import { signInEnded } from "#surfaces/web/kit/sign-in-ended.ts";
 
-/** Creates the query client. After any 401, `me` becomes null and the shell asks for a sign-in. */
+/** Creates the query client. Any 401 goes to `signInEnded`, which leads to a sign-in. */
 export function createQueryClient(): QueryClient {
   const noticeSignOut = (error: Error) => {
     if (isUnauthenticated(error)) signInEnded(client, error);

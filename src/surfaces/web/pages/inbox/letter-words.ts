@@ -27,7 +27,7 @@ const EVENTS: Partial<Record<LetterEvent, string>> = {
 /** First line of the platform's text about a plan. */
 const PLAN = /^It presents a plan:$/m;
 
-/** Returns the text after the sender's name; null when the message says it all itself. */
+/** Returns the phrase after the sender's name; null when the message says it all itself. */
 export function eventWords({ eventType, content, decision }: Letter): string | null {
   if (decision !== null && eventType === "session.question") return "asked you";
   if (decision !== null && eventType === "session.approval")

@@ -11,7 +11,7 @@ export interface ModelGroup {
   whys: string[];
 }
 
-/** Sorts usable models first; otherwise keeps the reported order. */
+/** Sorts groups with usable models first; otherwise keeps the reported order. */
 export function modelGroups(
   offers: readonly ModelOffer[],
   providers: readonly Provider[],
@@ -24,11 +24,11 @@ export function modelGroups(
     const provider = providers.find((one) => one.name === name);
     const mine = offers.filter((offer) => offer.provider === name);
     const usable = mine.filter((offer) => offer.usable);
-    const told = mine.flatMap(({ why }) => (why === null ? [] : [why]));
+    const reasons = mine.flatMap(({ why }) => (why === null ? [] : [why]));
     const silent =
       mine.length === 0 ? ["No runner has taken it up yet. Check that one is connected."] : [];
     const broken = provider?.problem ? [provider.problem] : [];
-    return { name, provider, usable, whys: [...new Set([...broken, ...told, ...silent])] };
+    return { name, provider, usable, whys: [...new Set([...broken, ...reasons, ...silent])] };
   });
   return [
     ...groups.filter(({ usable }) => usable.length > 0),

@@ -13,7 +13,7 @@ export function entrySeqIn(hash: string): number | undefined {
   return seq === undefined ? undefined : Number(seq);
 }
 
-/** Returns the row of the entry, or the row before it if the entry is shown within another row. */
+/** Returns the row of the entry, or the nearest row before it if the entry has none of its own. */
 export function rowOfEntry(
   rows: readonly Row[],
   entries: readonly Entry[],

@@ -180,7 +180,7 @@ function useReachedEnd(onReached: () => void) {
   const latest = useRef(onReached);
   useEffect(() => {
     latest.current = onReached;
-    // New rows may be folded: then the end is still visible, and there is nothing to scroll.
+    // New rows may be folded: then the end is still visible, and no scrolling asks for the next page.
     if (isEndVisible.current) onReached();
   });
   useEffect(() => {

@@ -15,7 +15,7 @@ interface OverseenOrchestratorsProps {
   members: readonly Member[];
 }
 
-/** Lists each person's orchestrator with its state and cost, for admins. Conversations stay private. */
+/** Lists each person's orchestrator with its state and cost, for admins. Conversations are not shown. */
 export function OverseenOrchestrators({ orgId, members }: OverseenOrchestratorsProps) {
   const found = useQuery({
     queryKey: keys.overseenOrchestrators,

@@ -17,16 +17,16 @@ interface NodeMenuProps {
 
 /** Menu of a row, created when first opened: a list may have a thousand rows. */
 export function NodeMenu({ session, name, isReachable, onAction }: NodeMenuProps) {
-  const [isMade, setIsMade] = useState(false);
+  const [isCreated, setIsCreated] = useState(false);
   const common = {
     "aria-label": `What to do with ${name}`,
     title: "What to do",
     tabIndex: isReachable ? 0 : -1,
     className: BUTTON,
   };
-  if (!isMade) {
+  if (!isCreated) {
     return (
-      <button type="button" aria-haspopup="menu" {...common} onClick={() => setIsMade(true)}>
+      <button type="button" aria-haspopup="menu" {...common} onClick={() => setIsCreated(true)}>
         <Ellipsis size={16} aria-hidden />
       </button>
     );

@@ -7,7 +7,7 @@ import { useSessionList } from "#surfaces/web/pages/sessions/use-session-lists.t
 /** Limit of pages of children read automatically; scrolling the list brings the rest. */
 const MAX_PAGES = 10;
 
-/** Loads all pages of a parent's open children, however old they are. */
+/** Loads a parent's open children, up to `MAX_PAGES` pages, however old they are. */
 export function useOpenChildren(parentId: string | undefined): Session[] {
   const { data, hasNextPage, isFetching, fetchNextPage } = useSessionList(
     openChildrenOf(parentId ?? ""),
