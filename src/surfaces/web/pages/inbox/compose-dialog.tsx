@@ -79,7 +79,7 @@ export function ComposeForm({ onClose }: { onClose: () => void }) {
       <RecipientField
         chosen={chosen ?? undefined}
         typed={typed}
-        allRecipients={allRecipients}
+        everybody={allRecipients}
         onChoose={choose}
         onType={(text) => set({ typed: text })}
       />

@@ -13,7 +13,7 @@ const PLAN_WORDS: Partial<Record<Child["planState"], string>> = {
   rejected: "plan rejected",
 };
 
-/** Returns the question to a person, else plan, changed files and last action. Null: the state says it all. */
+/** Returns the question to a person, else plan, changes and last action. Null: the state says it all. */
 export function doingWords(
   { activity }: Pick<Session, "activity">,
   child: (Pick<Child, "doing" | "changedFiles"> & Partial<Pick<Child, "planState">>) | undefined,
