@@ -1,4 +1,4 @@
-/** What a person has chosen and written for each question, and the answer it makes. Pure. */
+/** Choices and typed text per question, and the answer they make. Pure. */
 import type { AskedQuestion } from "#protocol/tools.ts";
 
 export interface Choice {
@@ -13,7 +13,7 @@ export function mayWrite(question: AskedQuestion): boolean {
   return question.freeText !== false || (question.options ?? []).length === 0;
 }
 
-/** Picking from a single choice forgets what was written, and the other way round. */
+/** Picking an option of a single choice clears the typed text, and typing clears the option. */
 export function pick(question: AskedQuestion, choice: Choice, label: string): Choice {
   if (question.multiple !== true) return { picked: [label], words: "" };
   const picked = choice.picked.includes(label)
@@ -27,15 +27,15 @@ export function write(question: AskedQuestion, choice: Choice, words: string): C
   return { picked: isInstead ? [] : choice.picked, words };
 }
 
-/** Null while there is none. */
+/** Returns null while there is no answer. */
 export function answerOf(choice: Choice): string | null {
   const words = choice.words.trim();
   const parts = words === "" ? choice.picked : [...choice.picked, words];
-  // One choice a line, as the server reads them.
+  // The server reads one choice per line.
   return parts.length === 0 ? null : parts.join("\n");
 }
 
-/** One for each question; null while one is missing. */
+/** Returns one answer per question, or null while one is missing. */
 export function answersOf(choices: readonly Choice[]): string[] | null {
   const answers = choices.map(answerOf);
   return answers.every((answer) => answer !== null) ? answers : null;

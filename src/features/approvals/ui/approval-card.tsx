@@ -22,7 +22,7 @@ const HEADLINES: Record<string, string> = {
   web_fetch: "Fetch this address?",
 };
 
-/** Somebody must say yes before the call is performed, and sees all of it first. */
+/** Asks a person to approve a tool call, and shows all of the call first. */
 export function ApprovalCard({ approval }: { approval: Approval }) {
   const { tool, input, reason, cwd, sandboxed } = shownOf(approval);
   const [step, setStep] = useState<"choose" | "deny" | "always">("choose");
@@ -34,7 +34,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
   const gate = useReadGate(approval.id);
   const mayAllow = !isWaiting && gate.isRead;
   const unreadId = useId();
-  const strength = isArmed || !gate.isRead ? "" : UNARMED;
+  const unarmedStyle = isArmed || !gate.isRead ? "" : UNARMED;
   return (
     <CardFrame
       approval={approval}
@@ -59,7 +59,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
           <div className="flex flex-wrap gap-2">
             <Button
               look="primary"
-              className={clsx("@max-[30rem]:w-full", strength)}
+              className={clsx("@max-[30rem]:w-full", unarmedStyle)}
               disabled={!mayAllow}
               aria-describedby={unreadId}
               onClick={() => allow("once")}
@@ -68,7 +68,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
             </Button>
             {rule !== null && (
               <Button
-                className={clsx("@max-[30rem]:flex-1", strength)}
+                className={clsx("@max-[30rem]:flex-1", unarmedStyle)}
                 disabled={!mayAllow}
                 aria-describedby={unreadId}
                 onClick={() => allow("session")}
@@ -80,7 +80,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
             )}
             {rule !== null && (
               <Button
-                className={clsx("@max-[30rem]:flex-1", strength)}
+                className={clsx("@max-[30rem]:flex-1", unarmedStyle)}
                 disabled={!mayAllow}
                 aria-describedby={unreadId}
                 onClick={() => setStep("always")}
@@ -90,7 +90,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
             )}
             <Button
               look="danger"
-              className={clsx("@max-[30rem]:w-full @min-[30rem]:ml-auto", strength)}
+              className={clsx("@max-[30rem]:w-full @min-[30rem]:ml-auto", unarmedStyle)}
               disabled={isWaiting}
               onClick={() => setStep("deny")}
             >
@@ -114,7 +114,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
   );
 }
 
-/** The server ends its reason with the name of the rule that asks: of use, but not the point. */
+/** Shows the reason and, set apart, the rule's name, which the server puts in brackets at the end. */
 function Reason({ text }: { text: string }) {
   const [, words = text, rule] = /^(.*) \(([\w:-]+)\)$/s.exec(text) ?? [];
   return (

@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { CallInFull } from "./call-in-full.tsx";
 
-/** The text of what is drawn, with what is not seen named in brackets. */
+/** Returns the rendered text, with hidden parts named in brackets. */
 function drawn(tool: string, input: unknown): string {
   const box = document.createElement("div");
   box.innerHTML = renderToStaticMarkup(<CallInFull tool={tool} input={input} />);

@@ -1,4 +1,4 @@
-/** A tool call exactly as it will be performed. Every field of its input is in sight. */
+/** Tool call exactly as it will run. Every field of its input is visible. */
 import type { ReactNode } from "react";
 import { isRecord } from "#surfaces/web/kit/api/api-client.ts";
 import { plural } from "#surfaces/web/kit/text/money-words.ts";
@@ -7,7 +7,7 @@ import { Verbatim } from "#surfaces/web/kit/text/verbatim.tsx";
 interface CallInFullProps {
   tool: string;
   input: unknown;
-  /** Where it would run; null at the top of the workspace. */
+  /** Working directory; null at the top of the workspace. */
   cwd?: string | null;
 }
 
@@ -42,7 +42,7 @@ function Input({ tool, input }: { tool: string; input: unknown }) {
       <Parts rest={{ command, content, url, plan, ...rest }}>
         <Block label="File" text={path} />
         {edits.map((edit, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: edits have no name but their place
+          // biome-ignore lint/suspicious/noArrayIndexKey: edits have no id, only a position
           <Replacement key={at} edit={edit} />
         ))}
       </Parts>
@@ -124,7 +124,7 @@ function Block({ label, text, isProse = false }: BlockProps) {
 
 const SHORT_LINE = 80;
 
-/** Tells how long a text is, unless that is seen at a glance. */
+/** Returns the size of a text, or nothing when it is short enough to see at a glance. */
 function sizeWords(text: string): string {
   const lines = text.replace(/\n$/, "").split("\n").length;
   const characters = [...text].length;

@@ -4,10 +4,10 @@ import { InlineError } from "#surfaces/web/kit/field.tsx";
 import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
 import { fullTime, until } from "#surfaces/web/kit/text/time-words.ts";
 
-/** Cards that have had their chance to take the focus: scrolling back to one must not take it again. */
+/** Cards that already took the focus once: scrolling back to one must not take it again. */
 const seen = new Set<string>();
 
-/** For buttons that do not act for a moment: they must not look as if they never would. */
+/** Style of buttons that are disabled for a moment: they must not look disabled for good. */
 export const UNARMED = "disabled:opacity-100";
 
 interface CardFrameProps {
@@ -26,7 +26,7 @@ export function CardFrame({ approval, icon, title, problem, children }: CardFram
   useLayoutEffect(() => {
     if (seen.has(approval.id)) return;
     seen.add(approval.id);
-    if (isNobodyBusy()) card.current?.focus({ preventScroll: true });
+    if (isIdle()) card.current?.focus({ preventScroll: true });
   }, [approval.id]);
   return (
     <section
@@ -55,8 +55,11 @@ export function CardFrame({ approval, icon, title, problem, children }: CardFram
   );
 }
 
-/** True when nothing has the focus, or only an empty prompt box: nobody is in the middle of something. */
-function isNobodyBusy(): boolean {
+/**
+ * True when the person is not in the middle of anything: nothing has the focus, or only the page, the
+ * transcript or an empty prompt box.
+ */
+function isIdle(): boolean {
   const active = document.activeElement;
   if (active === null || active === document.body) return true;
   if (active instanceof HTMLTextAreaElement)

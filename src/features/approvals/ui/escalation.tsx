@@ -11,13 +11,13 @@ import { IconButton } from "#surfaces/web/kit/button.tsx";
 import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
 import { ago } from "#surfaces/web/kit/text/time-words.ts";
 
-/** Sessions that failed and what agents escalated, as long as nobody has dealt with it. */
+/** Lists failed sessions and escalations of agents that nobody has dealt with. */
 export function useEscalations(): Letter[] {
   const list = useLetterList({ box: "inbox", unreadOnly: true, messageType: "escalation" });
   return (list.data?.pages ?? []).flatMap(({ items }) => items).filter(({ read }) => !read);
 }
 
-/** One failure with what can be done about it; what an agent wrote leads to the inbox. */
+/** Shows a failed session with its actions; an agent's escalation links to the inbox. */
 export function Escalation({ letter, now }: { letter: Letter; now: number }) {
   return letter.eventType === "session.failed" ? (
     <Failure letter={letter} now={now} />

@@ -10,7 +10,7 @@ import { ApprovalCard } from "./approval-card.tsx";
 import { PlanCard } from "./plan-card.tsx";
 import { QuestionCard } from "./question-card.tsx";
 
-/** A gate at its place in the transcript: open, a card to decide; closed, a line that says what was. */
+/** Shows a gate at its place in the transcript: a card while pending, one line once decided. */
 export function GateRow({ approval }: { approval: Approval }) {
   if (approval.state !== "pending") return <ClosedGate approval={approval} />;
   if (approval.kind === "plan") return <PlanCard approval={approval} />;
@@ -33,34 +33,34 @@ function ClosedGate({ approval }: { approval: Approval }) {
   const who = whoDecided(approval, me.data?.user.id);
   if (state === "expired")
     return (
-      <Line icon={<TimerOff size={14} aria-hidden />} tone="text-warn">
+      <StatusLine icon={<TimerOff size={14} aria-hidden />} tone="text-warn">
         Nobody answered in time, so it was not allowed
-      </Line>
+      </StatusLine>
     );
   if (state === "cancelled" || decision === null)
     return (
-      <Line icon={<CircleSlash size={14} aria-hidden />} tone="text-ink-faint">
+      <StatusLine icon={<CircleSlash size={14} aria-hidden />} tone="text-ink-faint">
         No longer needed: the turn that asked has ended
-      </Line>
+      </StatusLine>
     );
   if (answers !== null) return <Answered approval={approval} who={who} answers={answers} />;
   if (approval.kind === "question" && decision === "deny")
     return (
-      <Line icon={<CircleSlash size={14} aria-hidden />} tone="text-ink-faint">
+      <StatusLine icon={<CircleSlash size={14} aria-hidden />} tone="text-ink-faint">
         {who} left this unanswered
-      </Line>
+      </StatusLine>
     );
   if (approval.kind === "plan")
     return <DecidedPlan decision={decision} reason={reason} who={who} />;
   return decision === "allow" ? (
-    <Line icon={<ShieldCheck size={14} aria-hidden />} tone="text-accent">
+    <StatusLine icon={<ShieldCheck size={14} aria-hidden />} tone="text-accent">
       {who} {SCOPE_WORDS[scope ?? "once"]}
       {approval.coveredBy !== null && ", when the same call was allowed"}
-    </Line>
+    </StatusLine>
   ) : (
-    <Line icon={<ShieldX size={14} aria-hidden />} tone="text-bad">
+    <StatusLine icon={<ShieldX size={14} aria-hidden />} tone="text-bad">
       {who} did not allow this{reason && `: ${revealLine(reason)}`}
-    </Line>
+    </StatusLine>
   );
 }
 
@@ -84,10 +84,10 @@ interface DecidedPlanProps {
 function DecidedPlan({ decision, reason, who }: DecidedPlanProps) {
   const { what, tone, Icon } = PLAN_WORDS[decision];
   return (
-    <Line icon={<Icon size={14} aria-hidden />} tone={tone}>
+    <StatusLine icon={<Icon size={14} aria-hidden />} tone={tone}>
       {who} {what}
       {reason && `: ${revealLine(reason)}`}
-    </Line>
+    </StatusLine>
   );
 }
 
@@ -108,7 +108,7 @@ function Answered({
       </p>
       <dl className="mt-1 space-y-1">
         {questionsOf(approval).map((question, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: questions have no name but their place
+          // biome-ignore lint/suspicious/noArrayIndexKey: questions have no id, only a position
           <div key={at}>
             <dt dir="auto" className="break-words text-ink-faint">
               <Revealed text={question.question} />
@@ -123,7 +123,15 @@ function Answered({
   );
 }
 
-function Line({ icon, tone, children }: { icon: ReactNode; tone: string; children: ReactNode }) {
+function StatusLine({
+  icon,
+  tone,
+  children,
+}: {
+  icon: ReactNode;
+  tone: string;
+  children: ReactNode;
+}) {
   return (
     <p data-testid="gate-closed" className={`flex items-start gap-1.5 px-2.5 py-1 text-xs ${tone}`}>
       <span className="mt-px shrink-0">{icon}</span>

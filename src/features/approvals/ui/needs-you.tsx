@@ -16,7 +16,7 @@ import { usePendingApprovals } from "./use-approvals.ts";
 
 const LISTED = 6;
 
-/** On top of everything: what cannot go on without the person who reads this. */
+/** Lists everything that waits for the person, on top of the page. */
 export function NeedsYou() {
   const found = usePendingApprovals();
   const items = found.data?.items ?? [];

@@ -1,4 +1,4 @@
-/** A person reads a plan as it is, and approves it, sends it back with words, or rejects it. */
+/** Tests of the plan card: a person approves a plan, sends it back with a comment, or rejects it. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act } from "react";
 import { createRoot, type Root } from "react-dom/client";
@@ -46,7 +46,7 @@ function show(approval = plan): void {
       </QueryClientProvider>,
     ),
   );
-  // Buttons do not act for a moment.
+  // Buttons are disabled for a moment at first.
   act(() => vi.advanceTimersByTime(1_000));
 }
 

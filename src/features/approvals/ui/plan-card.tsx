@@ -14,7 +14,7 @@ import { useAnswer, useArmed } from "./use-approvals.ts";
 
 type Step = "choose" | "revise" | "deny";
 
-/** An agent says what it means to do, and does nothing before somebody has agreed to it. */
+/** Shows an agent's plan; the agent does nothing before somebody approves it. */
 export function PlanCard({ approval }: { approval: Approval }) {
   const { tool, input } = shownOf(approval);
   const [step, setStep] = useState<Step>("choose");
@@ -40,7 +40,7 @@ export function PlanCard({ approval }: { approval: Approval }) {
       {step === "choose" ? (
         <Choices
           isWaiting={!isArmed || isBusy}
-          strength={isArmed ? "" : UNARMED}
+          unarmedStyle={isArmed ? "" : UNARMED}
           gate={gate}
           onApprove={() => answer({ decision: "allow" })}
           onStep={setStep}
@@ -60,20 +60,20 @@ export function PlanCard({ approval }: { approval: Approval }) {
 
 interface ChoicesProps {
   isWaiting: boolean;
-  strength: string;
+  unarmedStyle: string;
   gate: ReadGate;
   onApprove: () => void;
   onStep: (step: Step) => void;
 }
 
-function Choices({ isWaiting, strength, gate, onApprove, onStep }: ChoicesProps) {
+function Choices({ isWaiting, unarmedStyle, gate, onApprove, onStep }: ChoicesProps) {
   const unreadId = useId();
   return (
     <div className="@container">
       <div className="flex flex-wrap gap-2">
         <Button
           look="primary"
-          className={clsx("@max-[30rem]:w-full", gate.isRead && strength)}
+          className={clsx("@max-[30rem]:w-full", gate.isRead && unarmedStyle)}
           disabled={isWaiting || !gate.isRead}
           aria-describedby={unreadId}
           onClick={onApprove}
@@ -81,7 +81,7 @@ function Choices({ isWaiting, strength, gate, onApprove, onStep }: ChoicesProps)
           Approve
         </Button>
         <Button
-          className={clsx("@max-[30rem]:flex-1", strength)}
+          className={clsx("@max-[30rem]:flex-1", unarmedStyle)}
           disabled={isWaiting}
           onClick={() => onStep("revise")}
         >
@@ -89,7 +89,7 @@ function Choices({ isWaiting, strength, gate, onApprove, onStep }: ChoicesProps)
         </Button>
         <Button
           look="danger"
-          className={clsx("@max-[30rem]:flex-1 @min-[30rem]:ml-auto", strength)}
+          className={clsx("@max-[30rem]:flex-1 @min-[30rem]:ml-auto", unarmedStyle)}
           disabled={isWaiting}
           onClick={() => onStep("deny")}
         >
@@ -121,7 +121,7 @@ interface WordsFormProps {
   onSend: (words: string) => void;
 }
 
-/** A plan that is sent back without words would only be presented again. */
+/** Requires a comment: a plan sent back without one would only be presented again. */
 function WordsForm({ step, isBusy, onCancel, onSend }: WordsFormProps) {
   const [words, setWords] = useState("");
   const { label, hint, send } = WORDS[step];

@@ -12,7 +12,7 @@ import { CardFrame, UNARMED } from "./card-frame.tsx";
 import { Unread } from "./unread.tsx";
 import { useAnswer, useArmed } from "./use-approvals.ts";
 
-/** The agent cannot go on before it knows: one to four questions, answered together. */
+/** Shows one to four questions, answered together; the agent waits for the answers. */
 export function QuestionCard({ approval }: { approval: Approval }) {
   const questions = questionsOf(approval);
   const [choices, setChoices] = useState<readonly Choice[]>(() => questions.map(() => NO_CHOICE));
@@ -38,7 +38,7 @@ export function QuestionCard({ approval }: { approval: Approval }) {
         <ReadScope gate={gate}>
           {questions.map((question, at) => (
             <OneQuestion
-              // biome-ignore lint/suspicious/noArrayIndexKey: questions have no name but their place
+              // biome-ignore lint/suspicious/noArrayIndexKey: questions have no id, only a position
               key={at}
               place={at}
               question={question}

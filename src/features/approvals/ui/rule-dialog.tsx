@@ -9,7 +9,7 @@ import { Unread } from "./unread.tsx";
 
 interface RuleDialogProps {
   rule: RulePreview;
-  /** The command would run in a sandbox. */
+  /** True if the command would run in a sandbox. */
   isSandboxed: boolean;
   isOpen: boolean;
   isBusy: boolean;
@@ -17,7 +17,7 @@ interface RuleDialogProps {
   onAllow: () => void;
 }
 
-/** "Always" is a lasting promise: it is made with the rule in sight. */
+/** Shows the rule that "Always" would create, because a rule is lasting. */
 export function RuleDialog({ isOpen, onClose, ...rest }: RuleDialogProps) {
   return (
     <Modal title="Always allow this?" isOpen={isOpen} onClose={onClose}>

@@ -2,14 +2,14 @@ import { Button } from "#surfaces/web/kit/button.tsx";
 import type { ReadGate } from "#surfaces/web/kit/read-gate.tsx";
 
 interface UnreadProps {
-  /** For the buttons that it explains. */
+  /** Element id that the disabled buttons refer to with aria-describedby. */
   id: string;
   gate: ReadGate;
-  /** The button that does not act yet. */
+  /** Name of the disabled button. */
   what: string;
 }
 
-/** Says why nothing can be allowed yet, and leads to what was not seen, by keyboard too. */
+/** Explains why nothing can be allowed yet, and links to the unread part, by keyboard too. */
 export function Unread({ id, gate, what }: UnreadProps) {
   if (gate.isRead) return null;
   return (

@@ -7,18 +7,18 @@ import { ApiError, api, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 
-/** Hints may be lost; what waits for a person must still come into sight. */
-const LOOK_AGAIN_MS = 60_000;
-/** A card may come up under the pointer: a click meant for something else must not decide. */
+/** Polling interval: hints may be lost, and pending approvals must still show up. */
+const POLL_MS = 60_000;
+/** Delay before buttons act: a click meant for something else must not hit a card that just appeared. */
 const ARMED_AFTER_MS = 350;
-const CARD_GOES_MS = 100;
+const CARD_EXIT_MS = 100;
 
 export function usePendingApprovals() {
   return useQuery({
     queryKey: keys.pendingApprovals,
     queryFn: ({ signal }) =>
       api.approvals.list({ query: { state: "pending", limit: PAGE_LIMIT } }, { signal }),
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: POLL_MS,
   });
 }
 
@@ -30,20 +30,20 @@ export function useSessionApprovals(sessionId: string) {
   });
 }
 
-/** Sends one answer, once: a second click while it is on its way is not heard. */
+/** Sends the answer once: a second click while the first is in flight is ignored. */
 export function useAnswer(approval: Approval) {
   const queryClient = useQueryClient();
-  const isOnItsWay = useRef(false);
+  const isSending = useRef(false);
   const send = useMutation({
     mutationFn: (answer: DecisionRequest) =>
       api.approvals.decide({ id: approval.id, body: answer }),
-    onSuccess: ({ approval: told }, answer) => {
+    onSuccess: ({ approval: updated }, answer) => {
       const me = queryClient.getQueryData<Me | null>(keys.me);
       focusComposer();
-      place(queryClient, told ?? decided(approval, answer, me?.user.id ?? null));
+      place(queryClient, updated ?? decided(approval, answer, me?.user.id ?? null));
     },
     onSettled: () => {
-      isOnItsWay.current = false;
+      isSending.current = false;
       void queryClient.invalidateQueries({ queryKey: keys.approvals });
       void queryClient.invalidateQueries({ queryKey: keys.rules });
       void queryClient.invalidateQueries({ queryKey: keys.session(approval.sessionId) });
@@ -51,8 +51,8 @@ export function useAnswer(approval: Approval) {
   });
   return {
     answer: (answer: DecisionRequest) => {
-      if (isOnItsWay.current || send.isSuccess) return;
-      isOnItsWay.current = true;
+      if (isSending.current || send.isSuccess) return;
+      isSending.current = true;
       send.mutate(answer);
     },
     isBusy: send.isPending || send.isSuccess,
@@ -60,7 +60,7 @@ export function useAnswer(approval: Approval) {
   };
 }
 
-/** The card goes away with its decision; whoever is nowhere then goes on where one types. */
+/** Moves the focus to the prompt box if it was lost together with the decided card. */
 function focusComposer(): void {
   const isNowhere = () => {
     const { activeElement } = document;
@@ -68,10 +68,10 @@ function focusComposer(): void {
   };
   window.setTimeout(() => {
     if (isNowhere()) document.querySelector<HTMLElement>("[data-composer]")?.focus();
-  }, CARD_GOES_MS);
+  }, CARD_EXIT_MS);
 }
 
-/** The first answer stands; whoever comes second is told so, and sees what was decided. */
+/** Explains a refused answer: the first answer stands, and an expired question counts as a no. */
 function problemWords(error: Error): string {
   if (error instanceof ApiError && error.code === "already_decided")
     return "This has been settled already, by somebody else or in another window.";

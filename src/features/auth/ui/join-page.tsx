@@ -11,7 +11,7 @@ import { tokenInFragment } from "./read-secret.ts";
 
 const MIN_PASSWORD_CHARS = 12;
 
-/** Where an invitation leads. Its token is taken out of the address at once, and kept nowhere else. */
+/** Target of an invitation link. The token is removed from the address at once, and kept nowhere else. */
 export function JoinPage() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -19,24 +19,24 @@ export function JoinPage() {
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
-  // Beside the call and not in it: a refused call is remembered with what it was given.
-  const onItsWay = useRef("");
+  // A ref, and no argument: the mutation cache keeps the arguments of a refused call.
+  const passwordToSend = useRef("");
   useEffect(() => history.replaceState(history.state, "", location.pathname), []);
   const join = useMutation({
     mutationFn: (who: { name: string; email: string }) =>
-      acceptInvitation(token ?? "", { ...who, password: onItsWay.current }),
+      acceptInvitation(token ?? "", { ...who, password: passwordToSend.current }),
     gcTime: 0,
     onSuccess: async () => {
       queryClient.clear();
       await navigate({ to: "/", replace: true });
     },
     onSettled: () => {
-      onItsWay.current = "";
+      passwordToSend.current = "";
     },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    onItsWay.current = password;
+    passwordToSend.current = password;
     join.mutate({ name: name.trim(), email: email.trim() });
   };
   return (

@@ -1,4 +1,4 @@
-/** What a new key can be good for, and for how long. Pure. */
+/** Scopes and expiry of a new key. Pure. */
 import type { KEY_SCOPES } from "#features/auth/contract.ts";
 
 export type KeyScope = (typeof KEY_SCOPES)[number];
@@ -16,7 +16,7 @@ export const SCOPE_WORDS: Record<KeyScope, string> = {
   admin: "All that an admin may do",
 };
 
-/** Nobody can give a key more than they have; the server decides in any case. */
+/** Lists the scopes that the person has and can give to a key; the server decides in any case. */
 export function scopesToGive(own: readonly string[], isAdmin: boolean): KeyScope[] {
   const all = Object.keys(SCOPE_WORDS) as KeyScope[];
   const held = own.includes("*") ? all : all.filter((scope) => own.includes(scope));
@@ -32,7 +32,7 @@ export const LIFETIMES = [
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Undefined: never. */
+/** Returns undefined for a key that never expires. */
 export function expiryOf(days: number, now: number): string | undefined {
   return days === 0 ? undefined : new Date(now + days * DAY_MS).toISOString();
 }

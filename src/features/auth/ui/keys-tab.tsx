@@ -13,7 +13,7 @@ import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 import { ago, until } from "#surfaces/web/kit/text/time-words.ts";
 import { expiryOf, type KeyScope, LIFETIMES, SCOPE_WORDS, scopesToGive } from "./key-choices.ts";
 
-/** Keys for programs that work in one's name. */
+/** API keys for programs that act in the person's name. */
 export function KeysTab() {
   const found = useQuery({
     queryKey: keys.apiKeys,

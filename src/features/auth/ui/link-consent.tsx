@@ -8,7 +8,7 @@ interface LinkConsentProps {
   onLeave: () => void;
 }
 
-/** Says whom a link signs in, and whom it would replace. */
+/** Names the person that a link signs in, and the person it would replace. */
 export function LinkConsent({ link: { user, current }, onSignIn, onLeave }: LinkConsentProps) {
   const isOther = current !== null && current.id !== user.id;
   return (

@@ -8,7 +8,7 @@ interface PasswordFormProps {
   onSignIn: (secret: SignInRequest) => void;
 }
 
-/** For those who joined by an invitation. */
+/** Sign-in for people who joined by an invitation. */
 export function PasswordForm({ isBusy, onSignIn }: PasswordFormProps) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");

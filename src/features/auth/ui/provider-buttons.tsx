@@ -7,7 +7,7 @@ import { startUrl } from "#surfaces/web/kit/api/sign-in.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 
-/** Those that are set up; none while it is not known, and none when the server does not say. */
+/** Returns configured providers; empty while unknown, and when the server does not tell. */
 export function useSignInProviders(): readonly OfferedProvider[] {
   const { data } = useQuery({
     queryKey: keys.signInProviders,
@@ -18,7 +18,7 @@ export function useSignInProviders(): readonly OfferedProvider[] {
   return data ?? [];
 }
 
-/** Leads to each service, and back to the page that somebody wanted to see. */
+/** Links to each service, which lead back to the requested page. */
 export function SignInLinks({ next }: { next: string }) {
   const { problem, leave } = useLeave();
   return (
@@ -40,7 +40,7 @@ export function SignInLinks({ next }: { next: string }) {
   );
 }
 
-/** To join with an account in the place of a password. */
+/** Joins with an account instead of a password. */
 export function JoinButtons({ invitation }: { invitation: string }) {
   const { problem, isLeaving, leave } = useLeave();
   return (
@@ -59,7 +59,7 @@ export function JoinButtons({ invitation }: { invitation: string }) {
   );
 }
 
-/** Goes to the address that the server gives for it. */
+/** Navigates to the address that the server returns. */
 function useLeave() {
   const [problem, setProblem] = useState<string | null>(null);
   const [isLeaving, setIsLeaving] = useState(false);

@@ -1,4 +1,4 @@
-/** What somebody pasted: a sign-in link (its token is in the fragment) or an API key. */
+/** Pasted secret: a sign-in link (its token is in the fragment) or an API key. */
 export type Secret = { token: string } | { key: string };
 
 export function tokenInFragment(fragment: string): string | undefined {
@@ -6,7 +6,7 @@ export function tokenInFragment(fragment: string): string | undefined {
   return token === null || token === "" ? undefined : token;
 }
 
-/** Undefined when it can be neither. */
+/** Returns undefined when the text can be neither. */
 export function readSecret(pasted: string): Secret | undefined {
   const text = pasted.trim();
   const hash = text.indexOf("#");

@@ -10,15 +10,15 @@ import { tokenInFragment } from "./read-secret.ts";
 import { SignedOut } from "./signed-out.tsx";
 
 /**
- * Where the printed link leads, and where a sign-in by others ends that did not work. What the
- * address says is taken out of it before anything else. A link signs in at once only where nobody
- * could have sent it to deceive; otherwise the person is told whose it is, and decides.
+ * Target of the printed link, and of a failed sign-in by a provider. The token is removed from the
+ * address before anything else. A link signs in at once only where nobody could have sent it to deceive;
+ * otherwise the person sees whose it is, and decides.
  */
 export function SignInPage() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const wasUsed = useRef(false);
-  const [landedWith] = useState(() => problemIn(location.search));
+  const [problemInAddress] = useState(() => problemIn(location.search));
   const [token] = useState(() => tokenInFragment(location.hash));
   useEffect(() => {
     if (location.hash !== "" || location.search !== "")
@@ -39,17 +39,17 @@ export function SignInPage() {
     },
   });
   const { mutate } = signIn;
-  const isAtOnce = link.data !== undefined && !mustAsk(link.data);
+  const needsNoConsent = link.data !== undefined && !mustAsk(link.data);
   useEffect(() => {
-    if (!isAtOnce || wasUsed.current) return;
+    if (!needsNoConsent || wasUsed.current) return;
     wasUsed.current = true;
     mutate();
-  }, [isAtOnce, mutate]);
+  }, [needsNoConsent, mutate]);
 
   const error = signIn.error ?? link.error;
   if (error) return <SignedOut problem={messageOf(error)} />;
-  if (token === undefined) return <SignedOut problem={landedWith} />;
-  if (link.data && !isAtOnce && !signIn.isPending)
+  if (token === undefined) return <SignedOut problem={problemInAddress} />;
+  if (link.data && !needsNoConsent && !signIn.isPending)
     return (
       <LinkConsent
         link={link.data}

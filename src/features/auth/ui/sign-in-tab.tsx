@@ -13,7 +13,7 @@ import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 import { ago } from "#surfaces/web/kit/text/time-words.ts";
 import { useSignInProviders } from "./provider-buttons.tsx";
 
-/** One's account: where one is, and the accounts elsewhere by which one signs in here. */
+/** The person's account: time zone, locale and linked sign-in accounts. */
 export function SignInTab() {
   const providers = useSignInProviders();
   const found = useQuery({
@@ -38,7 +38,7 @@ export function SignInTab() {
   );
 }
 
-/** One whose service is not offered any more is named by its kind. */
+/** Falls back to the provider's id when its service is no longer offered. */
 function nameOf({ provider }: LinkedAccount, providers: readonly OfferedProvider[]): string {
   return providers.find(({ id }) => id === provider)?.name ?? provider;
 }
@@ -71,9 +71,9 @@ function AccountRow({ account, name }: { account: LinkedAccount; name: string })
 
 function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
   const [password, setPassword] = useState("");
-  // Beside the call and not in it: a refused call is remembered with what it was given.
-  const onItsWay = useRef("");
-  const [landedWith] = useState(() => problemIn(location.search));
+  // A ref, and no argument: the mutation cache keeps the arguments of a refused call.
+  const passwordToSend = useRef("");
+  const [problemInAddress] = useState(() => problemIn(location.search));
   useEffect(() => {
     const search = new URLSearchParams(location.search);
     if (!search.has("problem")) return;
@@ -85,7 +85,7 @@ function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
     (id: string) =>
       api.auth.startLink({
         provider: id,
-        body: { currentPassword: onItsWay.current || undefined },
+        body: { currentPassword: passwordToSend.current || undefined },
       }),
     {
       stale: keys.linkedAccounts,
@@ -95,15 +95,15 @@ function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const pressed = (event.nativeEvent as SubmitEvent).submitter?.getAttribute("value");
-    onItsWay.current = password;
+    passwordToSend.current = password;
     setPassword("");
     link.mutate(pressed ?? "", {
       onSettled: () => {
-        onItsWay.current = "";
+        passwordToSend.current = "";
       },
     });
   };
-  const problem = link.isError ? messageOf(link.error) : link.isIdle ? landedWith : null;
+  const problem = link.isError ? messageOf(link.error) : link.isIdle ? problemInAddress : null;
   return (
     <Section title="Link an account">
       <form aria-label="Link an account" className="space-y-3" onSubmit={submit}>

@@ -13,10 +13,10 @@ import { PasswordForm } from "./password-form.tsx";
 import { SignInLinks } from "./provider-buttons.tsx";
 import { readSecret } from "./read-secret.ts";
 
-/** How to get in, and a field for those who have a link or a key at hand. */
+/** Explains how to sign in, with a field for a link or a key. */
 export function SignedOut({ problem = null }: { problem?: string | null }) {
   const [pasted, setPasted] = useState("");
-  const [complaint, setComplaint] = useState<string | null>(null);
+  const [inputProblem, setInputProblem] = useState<string | null>(null);
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const isSignInPage = useRouterState({
@@ -33,13 +33,13 @@ export function SignedOut({ problem = null }: { problem?: string | null }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const secret = readSecret(pasted);
-    setComplaint(
+    setInputProblem(
       secret ? null : "This is neither a sign-in link with its #token=… nor an API key.",
     );
     if (secret) signIn.mutate(secret);
   };
   const error =
-    complaint ?? (signIn.isError ? messageOf(signIn.error) : signIn.isIdle ? problem : null);
+    inputProblem ?? (signIn.isError ? messageOf(signIn.error) : signIn.isIdle ? problem : null);
   return (
     <main className="grid h-full place-items-center overflow-y-auto p-5">
       <div className="w-full max-w-sm">
@@ -77,7 +77,7 @@ export function SignedOut({ problem = null }: { problem?: string | null }) {
         <PasswordForm
           isBusy={signIn.isPending}
           onSignIn={(secret) => {
-            setComplaint(null);
+            setInputProblem(null);
             signIn.mutate(secret);
           }}
         />

@@ -13,7 +13,7 @@ import { LetterList } from "./list/letter-list.tsx";
 import { useInboxSearch } from "./list/use-inbox-search.ts";
 import { useLetterList } from "./use-letters.ts";
 
-/** Letters to a person: the list, and beside it the exchange that is open. With little room, one of the two. */
+/** Shows a person's messages: the list and the open thread beside it, or one of the two in little room. */
 export function InboxPage() {
   useDocumentTitle("Inbox");
   const search = useInboxSearch();

@@ -7,7 +7,7 @@ import { clockTime, dayName, fullTime } from "#surfaces/web/kit/text/time-words.
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { refreshLetters } from "./use-letters.ts";
 
-/** One click lets somebody else's request through to one's own agent; afterwards, when that was done. */
+/** Lets somebody else's request through to one's own agent; afterwards shows when that was done. */
 export function LetThrough({ letter, now }: { letter: Letter; now: number }) {
   const { id, letThroughAt, mayLetThrough } = letter;
   const queryClient = useQueryClient();

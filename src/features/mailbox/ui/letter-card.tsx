@@ -24,17 +24,17 @@ import { TypeMark } from "./list/type-mark.tsx";
 
 interface LetterCardProps {
   letter: Letter;
-  /** Of the one who reads. */
+  /** Id of the reader. */
   myId: string;
   now: number;
 }
 
-/** One letter of an exchange, in full. */
+/** Shows one message of a thread in full. */
 export function LetterCard({ letter, myId, now }: LetterCardProps) {
   const { from, to, messageType, createdAt } = letter;
   const isMine = from.id === myId;
   const gateId = gateOf(letter);
-  // The question itself says all that the letter does.
+  // The pending question says all that the message does.
   const isAsked = useIsPending(gateId === null ? [] : [gateId]);
   return (
     <article
@@ -88,7 +88,7 @@ export function LetterCard({ letter, myId, now }: LetterCardProps) {
   );
 }
 
-/** As long as the session stands where the letter says. */
+/** Shows actions as long as the session is still failed. */
 function Failed({ letter }: { letter: Letter }) {
   const sessionId = letter.contextSessionId ?? letter.from.id;
   const session = useQuery({
@@ -103,19 +103,19 @@ function Failed({ letter }: { letter: Letter }) {
   );
 }
 
-/** People and agents write markdown; what the platform writes is meant as it stands. */
-const SAID_BY_AGENTS: ReadonlySet<string> = new Set(["session.completed", "session.digest"]);
+/** Events whose text an agent wrote in markdown; other platform messages are plain text. */
+const MARKDOWN_EVENTS: ReadonlySet<string> = new Set(["session.completed", "session.digest"]);
 
 function Body({ letter }: { letter: Letter }) {
   const { from, eventType } = letter;
   const text = bodyOf(letter);
-  // Who types a letter means each line as a line.
+  // A person who types a message means each line break.
   const typed = from.kind === "user" ? text.replace(/(?<!\n)\n(?!\n)/g, "  \n") : text;
-  const isSaid = eventType === null || SAID_BY_AGENTS.has(eventType);
+  const isMarkdown = eventType === null || MARKDOWN_EVENTS.has(eventType);
   if (text === "") return null;
   return (
     <div className="mt-2 [overflow-wrap:anywhere]">
-      {isSaid ? <Markdown text={typed} /> : <p className="whitespace-pre-wrap">{text}</p>}
+      {isMarkdown ? <Markdown text={typed} /> : <p className="whitespace-pre-wrap">{text}</p>}
     </div>
   );
 }
@@ -129,14 +129,14 @@ function Party({ party, isMe }: { party: LetterParty; isMe: boolean }) {
   );
 }
 
-const FATES = {
+const DELIVERY_MARKS = {
   delivered: { Icon: Send, tone: "text-ink-faint" },
   waiting: { Icon: Hourglass, tone: "text-warn" },
   failed: { Icon: TriangleAlert, tone: "text-bad" },
 } as const;
 
 export function Fate({ letter }: { letter: Letter }) {
-  const { Icon, tone } = FATES[letter.fate];
+  const { Icon, tone } = DELIVERY_MARKS[letter.fate];
   return (
     <p data-fate={letter.fate} className={clsx("flex items-start gap-1.5 text-xs", tone)}>
       <Icon size={13} aria-hidden className="mt-0.5 shrink-0" />

@@ -12,7 +12,7 @@ import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
 import { failedPromptOf, gateOf } from "./letter-words.ts";
 import type { Context } from "./list/inbox-search.ts";
 
-/** What a letter is about, to go to. What only the platform can point at is no plain words. */
+/** Links to the subjects of a message. The platform's references to gates and prompts are left out. */
 export function LetterContext({ letter }: { letter: Letter }) {
   const { contextSessionId, contextTaskId, contextRef, contextUrl, from } = letter;
   const sessionId = contextSessionId === from.id ? null : contextSessionId;
@@ -59,7 +59,7 @@ function Reference({ words, url }: { words: string; url: string | null }) {
   );
 }
 
-/** Whoever writes may name any task: it is led to only when the reader may see its board. */
+/** Links to the task only if the reader may see its board: a sender may name any task. */
 function TaskName({ taskId }: { taskId: string }) {
   const mine = useMyOrchestrator().data?.session?.id;
   const found = useQuery({
@@ -83,7 +83,7 @@ function TaskName({ taskId }: { taskId: string }) {
   );
 }
 
-/** To the session that wrote it. */
+/** Links to the session that wrote the message. */
 export function SenderLink({ letter }: { letter: Letter }) {
   const { kind, id, name } = letter.from;
   if (kind !== "session" || id.startsWith(ORCHESTRATOR)) return null;
@@ -108,7 +108,7 @@ interface AboutProps {
   children: ReactNode;
 }
 
-/** One thing that a letter is about. Its icon filters the inbox by it. */
+/** Shows one subject of a message. Its icon filters the inbox by it. */
 function About({ icon, filter, children }: AboutProps) {
   const label = "Show only letters about this";
   return (

@@ -5,13 +5,13 @@ import { useSessionApprovals } from "#features/approvals/ui/use-approvals.ts";
 import { api, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 
-/** What waits for the reader now: one that a letter is about is among them, or has been settled. */
+/** Lists the reader's pending approvals: one that a message is about is in this list or has been decided. */
 function usePending() {
   return useQuery({
     queryKey: keys.pendingApprovals,
     queryFn: ({ signal }) =>
       api.approvals.list({ query: { state: "pending", limit: PAGE_LIMIT } }, { signal }),
-    // The letter may be newer than what was read last.
+    // The message may be newer than the cached list.
     staleTime: 0,
   });
 }
@@ -21,7 +21,7 @@ export function useIsPending(gateIds: readonly string[]): boolean {
   return items.some(({ id }) => gateIds.includes(id));
 }
 
-/** The question itself, to be decided where one reads of it. */
+/** Shows the question itself, so that it can be decided in the inbox. */
 export function LetterGate({ gateId, sessionId }: { gateId: string; sessionId: string }) {
   const pending = usePending();
   const approval = pending.data?.items.find(({ id }) => id === gateId);
@@ -35,7 +35,7 @@ export function LetterGate({ gateId, sessionId }: { gateId: string; sessionId: s
   return <Settled gateId={gateId} sessionId={sessionId} />;
 }
 
-/** How, as far as the session's own list still knows it. */
+/** Shows the decision, as far as the session's own list still has it. */
 function Settled({ gateId, sessionId }: { gateId: string; sessionId: string }) {
   const known = useSessionApprovals(sessionId).data?.items;
   const approval = known?.find(({ id, state }) => id === gateId && state !== "pending");

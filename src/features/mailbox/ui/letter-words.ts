@@ -1,4 +1,4 @@
-/** Letters in words: what kind they are, what became of them, and a line to tell them by. Pure. */
+/** Message texts: type, delivery, decision and a one-line summary. Pure. */
 import type {
   Letter,
   LetterDecision,
@@ -16,7 +16,7 @@ export const TYPES: Record<LetterType, string> = {
   approval: "Approval",
 };
 
-/** What the platform says of the session that it writes for. */
+/** Event texts of platform messages about a session. */
 const EVENTS: Partial<Record<LetterEvent, string>> = {
   "session.completed": "is done",
   "session.failed": "failed",
@@ -24,10 +24,10 @@ const EVENTS: Partial<Record<LetterEvent, string>> = {
   "session.approval": "asks to be allowed something",
 };
 
-/** How the platform begins to tell of a plan. */
+/** First line of the platform's text about a plan. */
 const PLAN = /^It presents a plan:$/m;
 
-/** Said behind the name of the sender; null when the letter says all itself. */
+/** Returns the phrase after the sender's name; null when the message says it all itself. */
 export function eventWords({ eventType, content, decision }: Letter): string | null {
   if (decision !== null && eventType === "session.question") return "asked you";
   if (decision !== null && eventType === "session.approval")
@@ -36,7 +36,7 @@ export function eventWords({ eventType, content, decision }: Letter): string | n
   return (eventType && EVENTS[eventType]) ?? null;
 }
 
-/** The platform begins with whom it writes about; where that stands above already, it is left out. */
+/** Leaves out the platform's opening paragraph when the line above says the same. */
 export function bodyOf(letter: Letter): string {
   const { content, from } = letter;
   if (eventWords(letter) === null || !content.startsWith(from.name)) return content;
@@ -50,7 +50,7 @@ const ENDS: Partial<Record<LetterEvent, string>> = {
   "session.failed": "Failed",
 };
 
-/** The beginning on one line, without the marks of its writing. */
+/** Returns the beginning as one line, without markdown marks. */
 export function lineOf(letter: Letter): string {
   const words = bodyOf(letter)
     .slice(0, LINE_CHARS * 2)
@@ -75,7 +75,7 @@ const REASONS: Record<string, string> = {
     "it has worked long enough by itself, and goes on when its person writes",
 };
 
-/** What became of a letter that the reader, or an agent of theirs, wrote. */
+/** Describes the delivery of a message that the reader or one of their agents wrote. */
 export function fateWords({ fate, fateReason, to }: Letter): string {
   if (fate === "delivered") return "Delivered";
   const why = fateReason === null ? null : (REASONS[fateReason] ?? reasonWords(fateReason));
@@ -96,7 +96,7 @@ const DECISIONS: Record<LetterDecision, string> = {
   cancelled: "No longer needed",
 };
 
-/** How what it asked was decided; null: it is open, or asks for no decision. */
+/** Describes the decision; null while pending, or if the message asks for none. */
 export function decisionWords({ decision, messageType }: Letter): string | null {
   if (decision === "denied" && messageType === "question") return "Left unanswered";
   return decision === null ? null : DECISIONS[decision];
@@ -104,7 +104,7 @@ export function decisionWords({ decision, messageType }: Letter): string | null 
 
 const PROMPT = "prompt:";
 
-/** The prompt that can be sent again, of a letter about a failure that the platform wrote. */
+/** Returns the prompt that can be sent again, if the platform wrote the message about a failure. */
 export function failedPromptOf({ eventType, contextRef }: Letter): string | null {
   if (eventType !== "session.failed") return null;
   return contextRef?.startsWith(PROMPT) ? contextRef.slice(PROMPT.length) : null;
@@ -112,7 +112,7 @@ export function failedPromptOf({ eventType, contextRef }: Letter): string | null
 
 const APPROVAL = "approval:";
 
-/** The question to a person that the platform wrote about; nobody else's letter can name one. */
+/** Returns the gate that a platform message is about; only the platform can name one. */
 export function gateOf({ eventType, contextRef }: Letter): string | null {
   if (eventType !== "session.question" && eventType !== "session.approval") return null;
   return contextRef?.startsWith(APPROVAL) ? contextRef.slice(APPROVAL.length) : null;

@@ -1,4 +1,4 @@
-/** Letters for tests. */
+/** Sample messages for tests. */
 import type { Letter } from "#features/mailbox/contract.ts";
 
 export const ME = { kind: "user", id: "usr_me", name: "Ada", handle: null } as const;

@@ -18,7 +18,7 @@ import { SnoozeMenu } from "./list/snooze-menu.tsx";
 import { useInboxSearch } from "./list/use-inbox-search.ts";
 import { type Thread, useLetterChange, useThread } from "./use-letters.ts";
 
-/** One exchange beside the list; on a phone a screen of its own. */
+/** Shows one thread beside the list; on a phone it has a screen of its own. */
 export function ThreadView() {
   const { threadId } = useParams({ from: "/app/inbox/$threadId" });
   const found = useThread(threadId);
@@ -47,7 +47,7 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
   const myId = useMe()?.user.id ?? "";
   const now = useNow(60_000);
   const toMe = letters.filter(({ to }) => to.id === myId);
-  // What one has from others; one's own letter has no sender to answer to.
+  // Last message from somebody else: a reply to one's own message has no recipient.
   const last = letters.findLast(({ from, to }) => to.id === myId && from.id !== myId);
   const gates = useMemo(() => letters.flatMap((letter) => gateOf(letter) ?? []), [letters]);
   const isAsked = useIsPending(gates);
@@ -63,9 +63,9 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
     void navigate({ to: "/inbox", search: true }).then(() => focusRow(place));
   });
   const count = letters.length;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the newest comes into sight when there is one more
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls to the newest message when the count changes
   useLayoutEffect(() => {
-    // Newer browsers give back a promise, which is no way to end an effect.
+    // Newer browsers return a promise, and an effect must not return one.
     void end.current?.scrollIntoView({ block: "end" });
   }, [count]);
   return (
@@ -87,7 +87,7 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
         >
           {namesIn(letters, myId)}
         </h2>
-        {toMe.length > 0 && <Doings threadId={threadId} letters={toMe} />}
+        {toMe.length > 0 && <ThreadActions threadId={threadId} letters={toMe} />}
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-3xl space-y-3 p-3 md:p-5">
@@ -109,7 +109,7 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
   );
 }
 
-/** Where there is nothing to answer. */
+/** Returns the text at the end of a thread that cannot be replied to. */
 function endWords(letters: readonly Letter[], myId: string): string {
   const sent = letters.filter(({ from }) => from.id === myId);
   if (sent.length === 0) return "Your agent writes in this exchange; you can read it.";
@@ -117,7 +117,7 @@ function endWords(letters: readonly Letter[], myId: string): string {
   return isNote ? "A note to yourself." : "The answer will be here.";
 }
 
-/** Everybody in it but the reader. */
+/** Names everybody in the thread but the reader. */
 function namesIn(letters: readonly Letter[], myId: string): string {
   const names = new Map<string, string>();
   for (const { from, to } of letters)
@@ -128,7 +128,7 @@ function namesIn(letters: readonly Letter[], myId: string): string {
 const MENU_BUTTON =
   "grid size-9 place-items-center rounded-lg text-ink-soft hover:bg-hover hover:text-ink data-[state=open]:bg-hover";
 
-function Doings({ threadId, letters }: { threadId: string; letters: readonly Letter[] }) {
+function ThreadActions({ threadId, letters }: { threadId: string; letters: readonly Letter[] }) {
   const navigate = useNavigate();
   const { box } = useInboxSearch();
   const { mutate } = useLetterChange();
@@ -179,7 +179,7 @@ function Doings({ threadId, letters }: { threadId: string; letters: readonly Let
   );
 }
 
-/** Where it stands in the list: the next one takes its place. */
+/** Returns the thread's position in the list: the next thread moves up to it. */
 function placeOf(threadId: string): number {
   const rows = [...document.querySelectorAll("[data-letter-row]")];
   return Math.max(

@@ -1,4 +1,4 @@
-/** Letters as TanStack Query holds them: the count, the lists, one exchange, and what changes them. */
+/** Queries and mutations of messages: the count, the lists and one thread. */
 import {
   type QueryClient,
   useInfiniteQuery,
@@ -18,18 +18,18 @@ import {
   undoing,
 } from "./list/letter-threads.ts";
 
-/** Hints may be lost; what is new must still come into sight. */
-const LOOK_AGAIN_MS = 60_000;
-/** What became of a letter is told to nobody; whoever looks at one that waits sees it soon. */
-const FATE_AGAIN_MS = 5_000;
-/** A bound on how much of one exchange is read and drawn. */
+/** Polling interval: hints may be lost, and new messages must still show up. */
+const POLL_MS = 60_000;
+/** Polling interval of a pending delivery, for which the server sends no hint. */
+const DELIVERY_POLL_MS = 5_000;
+/** Limits how much of one thread is loaded and drawn. */
 const THREAD_PAGES = 5;
 
 export function useLetterCount(): number {
   const found = useQuery({
     queryKey: keys.letterCount,
     queryFn: ({ signal }) => api.inbox.count({}, { signal }),
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: POLL_MS,
   });
   return found.data?.count ?? 0;
 }
@@ -49,11 +49,11 @@ export function useLetterList(filter: LetterFilter) {
 
 export interface Thread {
   letters: Letter[];
-  /** Longer than anybody reads: the rest is not here. */
+  /** True if the thread is longer than the page loads. */
   isCut: boolean;
 }
 
-/** Looking at it counts as reading it, on the server too: so it is read anew each time it is opened. */
+/** Loads a thread. Reading marks it as read on the server, so each opening reads it anew. */
 export function useThread(threadId: string) {
   const queryClient = useQueryClient();
   return useQuery({
@@ -65,7 +65,7 @@ export function useThread(threadId: string) {
     },
     staleTime: 0,
     refetchInterval: ({ state }) =>
-      state.data?.letters.some(({ fate }) => fate === "waiting") ? FATE_AGAIN_MS : false,
+      state.data?.letters.some(({ fate }) => fate === "waiting") ? DELIVERY_POLL_MS : false,
   });
 }
 
@@ -97,30 +97,30 @@ function noteRead(queryClient: QueryClient, threadId: string): void {
   void queryClient.invalidateQueries({ queryKey: keys.letterCount });
 }
 
-interface Wanted {
+interface LetterChangeRequest {
   threadId: string;
   letters: readonly Letter[];
   change: LetterChange;
-  /** Said when it is done. */
+  /** Toast text after success. */
   done?: string;
 }
 
-/** Changes all that is given of one exchange. It leaves the lists at once, and comes back if that fails. */
+/** Changes the given messages of one thread. They leave the lists at once and return if the request fails. */
 export function useLetterChange() {
   const queryClient = useQueryClient();
   const toasts = useToasts();
-  const apply = async ({ letters, change }: Pick<Wanted, "letters" | "change">) => {
+  const apply = async ({ letters, change }: Pick<LetterChangeRequest, "letters" | "change">) => {
     for (const { id } of letters) await api.inbox.update({ id, body: change });
   };
-  const takeBack = useMutation({
+  const undoChange = useMutation({
     mutationFn: apply,
     onError: (error) => toasts.fail("It could not be undone", error),
     onSettled: () => refreshLetters(queryClient),
   });
   return useMutation({
-    mutationFn: (wanted: Wanted) => apply(wanted),
+    mutationFn: (request: LetterChangeRequest) => apply(request),
     onMutate: async ({ threadId, letters, change }) => {
-      // What is being read now was asked before this and would undo what is shown.
+      // Reads in flight started before this change and would undo what is shown.
       await queryClient.cancelQueries({ queryKey: keys.letterLists });
       const ids = new Set(letters.map(({ id }) => id));
       const leaves = change.archived !== undefined || change.snoozedUntil !== undefined;
@@ -136,7 +136,10 @@ export function useLetterChange() {
     },
     onSuccess: (_, { letters, change, done }) => {
       const back = undoing(change);
-      const undo = back && { name: "Undo", run: () => takeBack.mutate({ letters, change: back }) };
+      const undo = back && {
+        name: "Undo",
+        run: () => undoChange.mutate({ letters, change: back }),
+      };
       if (done) toasts.say(done, undefined, undo);
     },
     onError: (error) => toasts.fail("The letter was not changed", error),
@@ -144,7 +147,7 @@ export function useLetterChange() {
   });
 }
 
-/** Reads again what is in sight. An exchange in a tab that nobody sees is left: reading it would mark it. */
+/** Refreshes what is visible. A thread in a hidden tab is skipped: reading would mark it as read. */
 export async function refreshLetters(queryClient: QueryClient): Promise<void> {
   const isSeen = document.visibilityState === "visible";
   await Promise.all([

@@ -1,4 +1,4 @@
-/** Writing a memory, and changing one. */
+/** Dialog for creating and editing a memory. */
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useState } from "react";
 import type { Memory, Written } from "#features/memory/contract.ts";
@@ -61,7 +61,7 @@ export function NewMemoryDialog({ shelf, onClose }: NewMemoryDialogProps) {
   );
 }
 
-/** What the list does not show: what it replaced, and what had to go for it. */
+/** Describes what the list does not show: the memory it replaced, and those pruned to make room. */
 function writtenWords({ replaced, pruned }: Written): string | undefined {
   if (replaced) return "It has taken the place of one about the same";
   const gone = pruned.map((memory) => `“${nameOf(memory)}”`).join(", ");
@@ -92,8 +92,8 @@ function RepoField({ value, onChange }: { value: string; onChange: (repo: string
 
 export function EditMemoryDialog({ memory, onClose }: { memory: Memory; onClose: () => void }) {
   const save = useChange(
-    async (wish: NewMemory) => {
-      const change = changeOf(memory, wish);
+    async (edited: NewMemory) => {
+      const change = changeOf(memory, edited);
       if (Object.keys(change).length > 0) await api.memory.update({ id: memory.id, body: change });
     },
     { stale: keys.memories, onDone: onClose },
@@ -108,13 +108,13 @@ export function EditMemoryDialog({ memory, onClose }: { memory: Memory; onClose:
         onSave={(change) => save.mutate(change)}
         onCancel={onClose}
       >
-        <Before memory={memory} />
+        <EarlierVersions memory={memory} />
       </MemoryForm>
     </Modal>
   );
 }
 
-/** Only what the form has changed: an agent may have changed the rest meanwhile. */
+/** Returns only the fields that the form has changed: an agent may have changed others meanwhile. */
 function changeOf(before: NewMemory, { content, category, title, pinned }: NewMemory) {
   return {
     ...(content === before.content ? {} : { content }),
@@ -124,8 +124,8 @@ function changeOf(before: NewMemory, { content, category, title, pinned }: NewMe
   };
 }
 
-/** What stood there before. */
-function Before({ memory: { id, updatedAt } }: { memory: Memory }) {
+/** Shows earlier versions of the memory. */
+function EarlierVersions({ memory: { id, updatedAt } }: { memory: Memory }) {
   const now = useNow(60_000);
   const history = useQuery({
     queryKey: keys.memoryHistory(id, updatedAt),

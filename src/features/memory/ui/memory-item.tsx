@@ -20,7 +20,7 @@ import {
   repoWords,
 } from "./memory-words.ts";
 
-/** More than this is shown when asked for. */
+/** Longer contents are folded. */
 const LONG_CHARS = 400;
 
 interface MemoryItemProps {
@@ -81,7 +81,7 @@ export function MemoryItem({ memory, now, onEdit }: MemoryItemProps) {
   );
 }
 
-/** As it is: what an agent wrote is shown, never drawn. */
+/** Shows the content as plain text: an agent wrote it, so it is never rendered as markup. */
 function Content({ text }: { text: string }) {
   const [isWhole, setIsWhole] = useState(false);
   const isLong = text.length > LONG_CHARS;

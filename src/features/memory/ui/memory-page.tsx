@@ -16,12 +16,12 @@ import { PruneDialog } from "./prune-dialog.tsx";
 import { TransferButtons } from "./transfer-buttons.tsx";
 import { useMemories, useSettled, useShelves } from "./use-memories.ts";
 
-/** What one's orchestrator remembers. */
+/** Memories of one's orchestrator. */
 export function MemoryPage() {
   return <Memories shelf="orchestrator" />;
 }
 
-/** What one's sessions know of each repository. */
+/** Memories of one's sessions, per repository. */
 export function RepositoryMemoryPage() {
   const shelves = useShelves().data?.items.filter(({ kind }) => kind === "session") ?? [];
   const [chosen, setChosen] = useState<number | null>(null);
@@ -126,7 +126,7 @@ function Memories({ shelf, chooser }: MemoriesProps) {
           </label>
         </search>
         <div className="flex flex-wrap items-center gap-2">
-          <Room shelf={shelf} />
+          <ScopeUsage shelf={shelf} />
           {shelf !== "sessions" && <TransferButtons shelf={shelf} />}
           {shelf === "orchestrator" && (
             <Button size="small" onClick={() => setOpened("prune")}>
@@ -135,7 +135,7 @@ function Memories({ shelf, chooser }: MemoriesProps) {
             </Button>
           )}
         </div>
-        <Found
+        <MemoryList
           list={list}
           isFiltered={query !== "" || category !== "" || isPinnedOnly}
           isOfSessions={shelf !== "orchestrator"}
@@ -175,10 +175,10 @@ function Tabs() {
   );
 }
 
-/** How much there is, and room for. */
-function Room({ shelf }: { shelf: ShelfChoice }) {
+/** Shows how many memories there are, and the limit. */
+function ScopeUsage({ shelf }: { shelf: ShelfChoice }) {
   const items = useShelves().data?.items;
-  const mine = items?.filter((one) => isOn(one, shelf)) ?? [];
+  const mine = items?.filter((one) => isInScope(one, shelf)) ?? [];
   const count = mine.reduce((sum, { memories }) => sum + memories, 0);
   const pinned = mine.reduce((sum, one) => sum + one.pinned, 0);
   const [only] = mine;
@@ -193,12 +193,12 @@ function Room({ shelf }: { shelf: ShelfChoice }) {
   );
 }
 
-function isOn({ kind, repo }: Shelf, shelf: ShelfChoice): boolean {
+function isInScope({ kind, repo }: Shelf, shelf: ShelfChoice): boolean {
   if (shelf === "orchestrator") return kind === "orchestrator";
   return kind === "session" && (shelf === "sessions" || shelf.repo === repo);
 }
 
-interface FoundProps {
+interface MemoryListProps {
   list: ReturnType<typeof useMemories>;
   isFiltered: boolean;
   isOfSessions: boolean;
@@ -206,7 +206,7 @@ interface FoundProps {
   onNew: () => void;
 }
 
-function Found({ list, isFiltered, isOfSessions, onEdit, onNew }: FoundProps) {
+function MemoryList({ list, isFiltered, isOfSessions, onEdit, onNew }: MemoryListProps) {
   const now = useNow(60_000);
   const { found, memories } = list;
   if (found.isError && found.data === undefined)

@@ -1,9 +1,9 @@
-/** What is said of memories. Pure. */
+/** Memory texts. Pure. */
 import type { Memory } from "#features/memory/contract.ts";
 import { plural } from "#surfaces/web/kit/text/money-words.ts";
 import { agoWords } from "#surfaces/web/kit/text/time-words.ts";
 
-/** Those that are offered; a category may be any short text. */
+/** Names of the categories on offer; a category may be any short text. */
 const CATEGORY_WORDS: Readonly<Record<string, string>> = {
   preference: "Preference",
   workflow: "Workflow",
@@ -26,7 +26,7 @@ const USED_OFTEN = 1.3;
 const FRESH = 0.7;
 const FADING = 0.3;
 
-/** How much it still counts. */
+/** Describes the remaining relevance. */
 export function relevanceWords({ relevance, pinned }: Pick<Memory, "relevance" | "pinned">) {
   if (pinned) return "kept for good";
   if (relevance >= USED_OFTEN) return "used often";
@@ -34,14 +34,14 @@ export function relevanceWords({ relevance, pinned }: Pick<Memory, "relevance" |
   return relevance >= FADING ? "fading" : "almost forgotten";
 }
 
-/** As the server reckons: a hundredth goes each day, and below a tenth a memory goes. */
-const KEPT_A_DAY = 0.99;
-const LEAST = 0.1;
+/** Same decay as on the server: one percent a day, and a memory below 0.1 is pruned. */
+const DAILY_RETENTION = 0.99;
+const MIN_RELEVANCE = 0.1;
 
 export function fadingWords({ relevance, pinned }: Pick<Memory, "relevance" | "pinned">): string {
   const counts = `Relevance ${relevance.toFixed(2)} of 2.`;
   if (pinned) return `${counts} Pinned: it never fades away.`;
-  const days = Math.max(0, Math.log(relevance / LEAST) / -Math.log(KEPT_A_DAY));
+  const days = Math.max(0, Math.log(relevance / MIN_RELEVANCE) / -Math.log(DAILY_RETENTION));
   return `${counts} Unless a search finds it, it fades away in about ${plural(Math.round(days), "day")}.`;
 }
 
@@ -53,13 +53,13 @@ export function accessWords(
   return `used ${plural(accessCount, "time")}, last ${agoWords(lastAccessedAt, now)}`;
 }
 
-/** What it is called where there is room for a line. */
+/** Returns a one-line name. */
 export function nameOf({ title, content }: Pick<Memory, "title" | "content">): string {
   const line = (title ?? content).trim().split("\n")[0] ?? "";
   return line.length > 80 ? `${line.slice(0, 80)}…` : line;
 }
 
-/** Without what all addresses have. */
+/** Leaves out the host of GitHub repositories. */
 export function repoWords(repo: string | null): string {
   return repo === null ? "no repository" : repo.replace(/^github\.com\//, "");
 }

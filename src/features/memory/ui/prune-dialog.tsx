@@ -10,7 +10,7 @@ import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 import { plural } from "#surfaces/web/kit/text/money-words.ts";
 import { nameOf } from "./memory-words.ts";
 
-const BELOW: readonly { below: number; words: string }[] = [
+const THRESHOLDS: readonly { below: number; words: string }[] = [
   { below: 0.3, words: "What is almost forgotten" },
   { below: 0.7, words: "What is fading, too" },
   { below: 1.3, words: "All that is not used often" },
@@ -23,32 +23,32 @@ const UNUSED: readonly { days: number | undefined; words: string }[] = [
   { days: 180, words: "180 days" },
 ];
 
-/** Clearing out: what would go is shown first, and what went afterwards. Only of one's orchestrator. */
+/** Prunes memories of one's orchestrator: shows what would be removed first, and the result afterwards. */
 export function PruneDialog({ onClose }: { onClose: () => void }) {
-  const [wish, setWish] = useState<PruneWish>({ below: 0.3 });
-  const [went, setWent] = useState<Pruned | null>(null);
+  const [request, setRequest] = useState<PruneWish>({ below: 0.3 });
+  const [result, setResult] = useState<Pruned | null>(null);
   const would = useQuery({
-    queryKey: keys.prunable(wish),
-    queryFn: ({ signal }) => api.memory.prune({ body: { ...wish, dryRun: true } }, { signal }),
+    queryKey: keys.prunable(request),
+    queryFn: ({ signal }) => api.memory.prune({ body: { ...request, dryRun: true } }, { signal }),
     staleTime: 0,
-    enabled: went === null,
+    enabled: result === null,
   });
-  const prune = useChange(() => api.memory.prune({ body: { ...wish, dryRun: false } }), {
+  const prune = useChange(() => api.memory.prune({ body: { ...request, dryRun: false } }), {
     stale: keys.memories,
-    onDone: setWent,
+    onDone: setResult,
   });
   const found = would.data?.pruned ?? [];
-  if (went !== null)
+  if (result !== null)
     return (
       <Modal isOpen title="Cleared out" onClose={onClose}>
         <div className="space-y-3.5">
           <p>
-            {plural(went.pruned.length, "memory", "memories")} went.
-            {went.more && " There is more of the kind: clear out again."}
+            {plural(result.pruned.length, "memory", "memories")} went.
+            {result.more && " There is more of the kind: clear out again."}
           </p>
-          <Names memories={went.pruned} />
+          <Names memories={result.pruned} />
           <div className="flex justify-end gap-2">
-            {went.more && <Button onClick={() => setWent(null)}>Again</Button>}
+            {result.more && <Button onClick={() => setResult(null)}>Again</Button>}
             <Button look="primary" onClick={onClose}>
               Done
             </Button>
@@ -66,10 +66,10 @@ export function PruneDialog({ onClose }: { onClose: () => void }) {
         <div className="grid gap-3.5 sm:grid-cols-2">
           <SelectField
             label="What goes"
-            value={wish.below}
-            onChange={({ target }) => setWish({ ...wish, below: Number(target.value) })}
+            value={request.below}
+            onChange={({ target }) => setRequest({ ...request, below: Number(target.value) })}
           >
-            {BELOW.map(({ below, words }) => (
+            {THRESHOLDS.map(({ below, words }) => (
               <option key={below} value={below}>
                 {words}
               </option>
@@ -77,10 +77,10 @@ export function PruneDialog({ onClose }: { onClose: () => void }) {
           </SelectField>
           <SelectField
             label="Not used for"
-            value={wish.unusedDays ?? ""}
+            value={request.unusedDays ?? ""}
             onChange={({ target }) =>
-              setWish({
-                ...wish,
+              setRequest({
+                ...request,
                 unusedDays: target.value === "" ? undefined : Number(target.value),
               })
             }

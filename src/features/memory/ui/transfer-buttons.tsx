@@ -11,7 +11,7 @@ import { plural } from "#surfaces/web/kit/text/money-words.ts";
 import { exportShelf, importFiles, readFiles } from "./transfer.ts";
 
 interface TransferButtonsProps {
-  /** One of them: all of the sessions' do not fit into one folder. */
+  /** One scope: the memories of all sessions do not fit into one folder. */
   shelf: Exclude<ShelfChoice, "sessions">;
 }
 
@@ -57,7 +57,7 @@ export function TransferButtons({ shelf }: TransferButtonsProps) {
         accept=".md,.markdown,.zip"
         onChange={({ target }) => {
           const chosen = [...(target.files ?? [])];
-          // The same files can be chosen again.
+          // Resetting the value lets the same files be chosen again.
           target.value = "";
           if (chosen.length > 0) take.mutate(chosen);
         }}

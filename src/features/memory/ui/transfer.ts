@@ -1,17 +1,17 @@
-/** A shelf as a file to keep, and files onto a shelf. */
+/** Export of memories as a file, and import of files. */
 import type { Imported, MemoryFile } from "#features/memory/contract.ts";
 import { readShelf, type ShelfChoice } from "#surfaces/web/kit/api/memory-shelf.ts";
 import { type ReadFile, readText, readZip, TOO_LONG, writeZip } from "./zip.ts";
 
-/** As the server has them. */
+/** Same limits as the server's. */
 const FILES_AT_ONCE = 200;
 const MAX_FILE_CHARS = 16_000;
 const MAX_FILES = 2_000;
-/** Nothing that long is a memory. */
+/** Larger files cannot be memories. */
 const MAX_FILE_BYTES = 4 * MAX_FILE_CHARS + 4;
 const MAX_ARCHIVE_BYTES = 50_000_000;
 const MARKDOWN = /\.(md|markdown)$/i;
-/** What some programs put into every archive. */
+/** Files that some programs add to every archive. */
 const JUNK = /(^|\/)(__MACOSX|\.)/;
 
 export async function exportShelf(shelf: ShelfChoice): Promise<{ name: string; blob: Blob }> {
@@ -21,7 +21,7 @@ export async function exportShelf(shelf: ShelfChoice): Promise<{ name: string; b
   return { name, blob: new Blob([writeZip(files)], { type: "application/zip" }) };
 }
 
-/** Markdown files, and archives of them. */
+/** Reads markdown files, and archives of them. */
 export async function readFiles(chosen: readonly File[]): Promise<ReadFile[]> {
   const files: ReadFile[] = [];
   for (const file of chosen) {
@@ -51,7 +51,7 @@ async function readArchive(file: File): Promise<ReadFile[]> {
 
 type Send = (files: MemoryFile[]) => Promise<Imported>;
 
-/** In pieces that the server takes. What it would not look at is told with what it refused. */
+/** Imports in batches. Files that were not sent are reported with those that the server refused. */
 export async function importFiles(files: readonly ReadFile[], send: Send): Promise<Imported> {
   const done: Imported = { created: 0, replaced: 0, unchanged: 0, pruned: 0, refused: [] };
   const sent: MemoryFile[] = [];

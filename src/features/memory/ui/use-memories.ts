@@ -5,7 +5,7 @@ import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { listMemories, type MemoryFilter } from "#surfaces/web/kit/api/memory-shelf.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 
-/** The last written first; with words to look for, the best first. */
+/** Loads memories, last written first; with search words, best match first. */
 export function useMemories(filter: MemoryFilter) {
   const found = useInfiniteQuery({
     queryKey: keys.memoryList(filter),
@@ -27,7 +27,7 @@ export function useShelves() {
   });
 }
 
-/** What was typed, once nobody types any more. */
+/** Returns the text once typing has paused. */
 export function useSettled(text: string, afterMs: number): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -33,7 +33,7 @@ test("does not unpack what would become too large", () => {
 test("a file that says it is small becomes no larger than it says", () => {
   const zip = zipSync({ "a.md": strToU8("again and ".repeat(50_000)) });
   const view = new DataView(zip.buffer, zip.byteOffset, zip.length);
-  // Its size, in the directory at the end and where it lies.
+  // Set the size in the central directory and in the local header.
   const end = zip.length - 22;
   view.setUint32(view.getUint32(end + 16, true) + 24, 20, true);
   view.setUint32(22, 20, true);

@@ -1,13 +1,13 @@
-/** A folder as one file. What is read is bounded before it is unpacked. */
+/** Zip archives of a folder. Limits are checked before unpacking. */
 import { strToU8, unzipSync, type Zippable, zipSync } from "fflate";
 
-/** A file, or why it cannot be taken. */
+/** File content, or the reason why it cannot be imported. */
 export type ReadFile = { path: string } & ({ content: string } | { reason: string });
 
 export const TOO_LONG = "It is longer than a memory can be.";
 const NOT_TEXT = "It is not text in UTF-8.";
 
-/** A text with a hole in it would pass for one: what is not wholly text is refused. */
+/** Refuses files that are not valid UTF-8: with replaced bytes they would pass for text. */
 export function readText(path: string, bytes: Uint8Array): ReadFile {
   try {
     const content = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -17,7 +17,7 @@ export function readText(path: string, bytes: Uint8Array): ReadFile {
   }
 }
 
-/** The same files make the same archive. */
+/** Fixed date, so that the same files make the same archive. */
 const NO_DATE = "1980-01-01T00:00:00";
 const NOT_A_ZIP = "This is no zip file that can be read here.";
 
@@ -31,10 +31,10 @@ export function writeZip(
 }
 
 export interface ZipLimits {
-  /** Others are not looked at. */
+  /** Other files are skipped. */
   isWanted: (path: string) => boolean;
   maxFiles: number;
-  /** Of one file, however small it was made. */
+  /** Limit per unpacked file. */
   maxBytes: number;
 }
 

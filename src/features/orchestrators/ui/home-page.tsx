@@ -10,7 +10,7 @@ import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { DrawerButton } from "#surfaces/web/kit/side-drawer.tsx";
 import { Welcome } from "./welcome.tsx";
 
-/** Where one lands: the conversation with one's own orchestrator, which is there without asking. */
+/** Landing page: the conversation with one's own orchestrator, which is created on first visit. */
 export function HomePage() {
   const { mine, problem, isStarting, start } = useStartedOrchestrator();
   const isNarrow = useMedia("(max-width: 47.99rem)");
@@ -29,7 +29,7 @@ export function HomePage() {
                 <NeedsYou />
               </div>
             )}
-            <ComingBack problem={problem} isStarting={isStarting} onRetry={() => void start()} />
+            <RestartNotice problem={problem} isStarting={isStarting} onRetry={() => void start()} />
           </>
         }
       />
@@ -57,14 +57,14 @@ export function HomePage() {
   return <Starting />;
 }
 
-interface ComingBackProps {
+interface RestartNoticeProps {
   problem: string | null;
   isStarting: boolean;
   onRetry: () => void;
 }
 
-/** It had ended: what was said stays readable while it is brought back. */
-function ComingBack({ problem, isStarting, onRetry }: ComingBackProps) {
+/** Notice above the readable transcript while an ended orchestrator is started again. */
+function RestartNotice({ problem, isStarting, onRetry }: RestartNoticeProps) {
   if (problem === null) {
     return isStarting ? (
       <p role="status" className="bg-panel px-4 py-2 text-center text-xs text-ink-soft">

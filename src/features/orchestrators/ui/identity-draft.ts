@@ -1,4 +1,4 @@
-/** An orchestrator's identity as it is being edited: what of it is new, and what is wrong with it. Pure. */
+/** Draft of an orchestrator's identity: its changes and its problems. Pure. */
 import type { Identity, IdentityChange } from "#features/orchestrators/contract.ts";
 
 export interface IdentityDraft {
@@ -19,7 +19,7 @@ export function draftOf(identity: Identity): IdentityDraft {
   };
 }
 
-/** Only what is different: what somebody else changed meanwhile stays. */
+/** Returns only the changed fields, so that changes made elsewhere meanwhile stay. */
 export function changeOf(identity: Identity, draft: IdentityDraft): IdentityChange {
   const before = draftOf(identity);
   const change: IdentityChange = {};
@@ -34,7 +34,7 @@ export function changeOf(identity: Identity, draft: IdentityDraft): IdentityChan
   return change;
 }
 
-/** Written with the sign or without. */
+/** Removes the leading @ of a handle. */
 export function bare(handle: string): string {
   return handle.trim().replace(/^@/, "");
 }

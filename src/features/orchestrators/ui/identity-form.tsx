@@ -19,7 +19,7 @@ const STYLES: Record<Style, string> = {
   custom: "Custom: as the instructions say",
 };
 
-/** The largest that the server takes. */
+/** Same limits as the server's. */
 const MAX = { name: 80, handle: 31, instructions: 20_000 } as const;
 
 export function IdentityForm({ identity }: { identity: Identity }) {
@@ -65,7 +65,7 @@ export function IdentityForm({ identity }: { identity: Identity }) {
         <div>
           <TextField
             label="Handle"
-            hint={check.said ?? "how others in the organisation call it"}
+            hint={check.status ?? "how others in the organisation call it"}
             maxLength={MAX.handle}
             autoCapitalize="none"
             spellCheck={false}
@@ -115,33 +115,36 @@ export function IdentityForm({ identity }: { identity: Identity }) {
 interface HandleCheck {
   problem?: string;
   suggestion?: string;
-  said?: string;
+  status?: string;
 }
 
-/** Says while it is written whether nobody else has it. */
+/** Checks while typing that nobody else has the handle. */
 function useHandleCheck(handle: string, own: string): HandleCheck {
-  const asked = useDeferredValue(bare(handle));
+  const deferredHandle = useDeferredValue(bare(handle));
   const malformed = handleProblem(bare(handle));
   const isNew = bare(handle) !== own;
   const found = useQuery({
-    queryKey: keys.handle(asked),
+    queryKey: keys.handle(deferredHandle),
     queryFn: async ({ signal }) => {
-      await pause(ASK_AFTER_MS, signal);
-      return api.orchestrators.checkHandle({ query: { handle: asked } }, { signal });
+      await pause(TYPING_PAUSE_MS, signal);
+      return api.orchestrators.checkHandle({ query: { handle: deferredHandle } }, { signal });
     },
     enabled: isNew && malformed === undefined,
     staleTime: 5_000,
   });
   if (!isNew) return {};
   if (malformed !== undefined) return { problem: malformed };
-  if (found.data === undefined) return { said: "looking…" };
-  if (found.data.available) return { said: "is free" };
+  if (found.data === undefined) return { status: "looking…" };
+  if (found.data.available) return { status: "is free" };
   const { suggestion } = found.data;
-  return { problem: `@${asked} is taken.`, ...(suggestion !== undefined && { suggestion }) };
+  return {
+    problem: `@${deferredHandle} is taken.`,
+    ...(suggestion !== undefined && { suggestion }),
+  };
 }
 
-/** Who is still writing has another one in a moment. */
-const ASK_AFTER_MS = 250;
+/** Typing pause before a check. */
+const TYPING_PAUSE_MS = 250;
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ import { priceWords } from "#surfaces/web/kit/text/money-words.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const REST_AFTER: readonly { ms: number; words: string }[] = [
+const IDLE_TIMEOUTS: readonly { ms: number; words: string }[] = [
   { ms: 5 * MINUTE_MS, words: "5 minutes" },
   { ms: 15 * MINUTE_MS, words: "15 minutes" },
   { ms: HOUR_MS, words: "1 hour" },
@@ -28,7 +28,7 @@ const QUEUES: Record<QueueMode, string> = {
   interrupt: "Interrupt: the newest aborts what is running",
 };
 
-/** How one wants one's orchestrator; every choice is saved at once. */
+/** Preferences for one's orchestrator; every choice is saved at once. */
 export function PreferencesForm() {
   const found = useQuery({
     queryKey: keys.preferences,
@@ -55,7 +55,7 @@ function Choices({ preferences }: { preferences: Preferences }) {
       done: () => "Saved",
     },
   );
-  const isListed = REST_AFTER.some(({ ms }) => ms === idleTimeoutMs);
+  const isListed = IDLE_TIMEOUTS.some(({ ms }) => ms === idleTimeoutMs);
   return (
     <>
       <div className="grid gap-3.5 sm:grid-cols-2">
@@ -68,7 +68,7 @@ function Choices({ preferences }: { preferences: Preferences }) {
           }
         >
           <option value="">As the server has it</option>
-          {REST_AFTER.map(({ ms, words }) => (
+          {IDLE_TIMEOUTS.map(({ ms, words }) => (
             <option key={ms} value={ms}>
               {words}
             </option>
@@ -114,7 +114,7 @@ function useModelForAll() {
   });
 }
 
-/** For admins. */
+/** Chooses the organisation's model. For admins. */
 function ModelForAll() {
   const orgId = useMe()?.org.id ?? "";
   const isAdmin = useIsAdmin();
@@ -144,7 +144,7 @@ function ModelForAll() {
 interface ModelSelectProps {
   label: string;
   hint: string | undefined;
-  /** What no model is called. */
+  /** Label for no model. */
   none: string;
   value: string | null;
   isDisabled: boolean;

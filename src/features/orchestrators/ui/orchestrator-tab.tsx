@@ -17,7 +17,7 @@ import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { IdentityForm } from "./identity-form.tsx";
 import { PreferencesForm } from "./orchestrator-preferences.tsx";
 
-/** Who one's orchestrator is, how one wants it, and how to begin with it afresh. */
+/** Identity and preferences of one's orchestrator, and its restart. */
 export function OrchestratorTab() {
   const mine = useMyOrchestrator();
   const session = useOrchestratorSession();

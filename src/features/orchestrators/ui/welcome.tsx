@@ -15,7 +15,7 @@ import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 
 const MAX_NAME_CHARS = 80;
 
-/** What stands in the conversation before anything was said. */
+/** Content of the conversation before the first prompt. */
 export function Welcome({ identity }: { identity: Identity | null }) {
   const models = useModels();
   const mayManage = useIsAdmin();
@@ -36,7 +36,7 @@ export function Welcome({ identity }: { identity: Identity | null }) {
         </p>
       </div>
       <DemoNotice models={models} onAdd={mayManage ? () => setIsAdding(true) : undefined} />
-      {identity && <NameIt identity={identity} />}
+      {identity && <NameForm identity={identity} />}
       <AddModel isOpen={isAdding} onClose={() => setIsAdding(false)} onAdded={() => undefined} />
     </div>
   );
@@ -52,8 +52,8 @@ function wasSkipped(): boolean {
   }
 }
 
-/** Once, and out of the way for good when somebody does not care for it. */
-function NameIt({ identity }: { identity: Identity }) {
+/** Offers to name the orchestrator, once; dismissing it is remembered. */
+function NameForm({ identity }: { identity: Identity }) {
   const queryClient = useQueryClient();
   const [isSkipped, setIsSkipped] = useState(wasSkipped);
   const [name, setName] = useState("");
@@ -62,7 +62,7 @@ function NameIt({ identity }: { identity: Identity }) {
     try {
       localStorage.setItem(SKIPPED, "1");
     } catch {
-      // Storage may be forbidden; it is out of the way until the next visit.
+      // Storage may be forbidden; then the offer returns at the next visit.
     }
   };
   const save = useChange(

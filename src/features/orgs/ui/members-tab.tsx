@@ -14,7 +14,7 @@ import { Oversight } from "./oversight.tsx";
 
 type Role = Member["role"];
 
-/** Who belongs to the organisation; for admins, who may come in and what they may do. */
+/** Members of the organisation; admins manage invitations and roles. */
 export function MembersTab() {
   const orgId = useMe()?.org.id ?? "";
   const isAdmin = useIsAdmin();

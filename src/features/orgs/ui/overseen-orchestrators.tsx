@@ -15,7 +15,7 @@ interface OverseenOrchestratorsProps {
   members: readonly Member[];
 }
 
-/** For admins: each person's orchestrator, how it is and what it cost. Nothing of what was said to it. */
+/** Lists each person's orchestrator with its state and cost, for admins. Conversations are not shown. */
 export function OverseenOrchestrators({ orgId, members }: OverseenOrchestratorsProps) {
   const found = useQuery({
     queryKey: keys.overseenOrchestrators,
@@ -69,7 +69,7 @@ function OrchestratorRow({ orchestrator, owner }: OrchestratorRowProps) {
   );
 }
 
-/** Null while it is well. */
+/** Returns null unless it was never started or has ended. */
 function endWords({ session, needsRestart, recovery }: OverseenOrchestrator): string | null {
   if (session === null) return "It was never started.";
   if (!needsRestart) return null;

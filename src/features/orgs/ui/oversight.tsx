@@ -15,12 +15,12 @@ import { moneyWords } from "#surfaces/web/kit/text/money-words.ts";
 import { ago, until } from "#surfaces/web/kit/text/time-words.ts";
 import { OverseenOrchestrators } from "./overseen-orchestrators.tsx";
 
-/** For admins: whose data is still kept, and what everybody's agents do. Read when it is asked for. */
+/** Lists kept data and everybody's sessions, for admins. Loaded on request. */
 export function Oversight({ orgId, members }: { orgId: string; members: readonly Member[] }) {
   return (
     <>
       <OnDemand title="Who has left" text="Their data stays until you purge it.">
-        <WhoLeft orgId={orgId} />
+        <FormerMembers orgId={orgId} />
       </OnDemand>
       <OnDemand
         title="Everybody's orchestrators"
@@ -55,10 +55,10 @@ function OnDemand({ title, text, children }: { title: string; text: string; chil
   );
 }
 
-/** Short, because it goes on by itself. */
+/** Short polling interval, because a purge progresses by itself. */
 const PURGING_REFETCH_MS = 2_000;
 
-function WhoLeft({ orgId }: { orgId: string }) {
+function FormerMembers({ orgId }: { orgId: string }) {
   const left = useQuery({
     queryKey: keys.removedMembers,
     queryFn: async ({ signal }) => {
@@ -71,12 +71,12 @@ function WhoLeft({ orgId }: { orgId: string }) {
   });
   return (
     <List found={left} empty="Nobody has left.">
-      {(member) => <LeftRow key={member.userId} orgId={orgId} member={member} />}
+      {(member) => <FormerMemberRow key={member.userId} orgId={orgId} member={member} />}
     </List>
   );
 }
 
-function LeftRow({ orgId, member }: { orgId: string; member: Member }) {
+function FormerMemberRow({ orgId, member }: { orgId: string; member: Member }) {
   const { userId, name, email, state } = member;
   const purge = useChange(
     (confirm: string) => api.orgs.purgeMember({ orgId, userId, body: { confirm } }),
@@ -96,7 +96,7 @@ function LeftRow({ orgId, member }: { orgId: string; member: Member }) {
       text={email ?? userId}
     >
       {state === "removed" && (
-        <AskFirst
+        <ConfirmByTyping
           label={`Purge ${name}`}
           text="Their sessions, private personas, secrets, keys and rules are removed for good. Nobody can bring them back."
           field="Type their name or e-mail address"
@@ -152,7 +152,7 @@ function SessionRow({ orgId, session, owner }: SessionRowProps) {
       text={[kind, activity, moneyWords(cost), ago(updatedAt, now), id].join(" · ")}
     >
       {left === "" ? (
-        <AskFirst
+        <ConfirmByTyping
           label={`Open a session of ${owner}`}
           text="You can read it for an hour. Its owner sees that you did, and why."
           field="Why you have to"
@@ -173,10 +173,10 @@ function SessionRow({ orgId, session, owner }: SessionRowProps) {
   );
 }
 
-interface AskFirstProps {
+interface ConfirmByTypingProps {
   label: string;
   text: string;
-  /** What has to be typed before it can be done. */
+  /** Label of the text that has to be typed first. */
   field: string;
   action: string;
   change: {
@@ -187,8 +187,8 @@ interface AskFirstProps {
   };
 }
 
-/** Done only with some words typed by hand. */
-function AskFirst({ label, text, field, action, change }: AskFirstProps) {
+/** Asks for a text typed by hand before an action. */
+function ConfirmByTyping({ label, text, field, action, change }: ConfirmByTypingProps) {
   const [isAsking, setIsAsking] = useState(false);
   const [typed, setTyped] = useState("");
   const submit = (event: FormEvent) => {

@@ -19,7 +19,7 @@ test("a new file goes last and stays itself while it is renamed", () => {
   expect(second?.order).toBe("20");
   const changed = changeFile(two, second?.key ?? -1, { filename: "rules.md", order: "5" });
   expect(changed.files.map(({ filename }) => filename)).toEqual(["persona.md", "rules.md"]);
-  // The key of a file that is gone must not come back while others still have theirs.
+  // A removed file's key must not be reused while other files keep theirs.
   const again = addFile(removeFile(changed, first?.key ?? -1));
   expect(new Set(again.files.map(({ key }) => key)).size).toBe(2);
 });

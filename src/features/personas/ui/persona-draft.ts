@@ -1,17 +1,17 @@
-/** A persona while it is being written. Pure. */
+/** Draft of a persona. Pure. */
 import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import type { Persona, PersonaChange, Visibility } from "#features/personas/contract.ts";
 import type { RuleEffect } from "#features/policy/contract.ts";
 import type { Problems } from "#surfaces/web/kit/settings/field-problems.ts";
 
-/** Stands in the address where a persona's id would; no id is like it. */
+/** Path parameter of a new persona; no id has this form. */
 export const NEW_PERSONA = "new";
 
 export interface DraftFile {
-  /** Stays while the file is renamed and moved. */
+  /** Stays the same while the file is renamed and moved. */
   key: number;
   filename: string;
-  /** As typed. */
+  /** Number as typed. */
   order: string;
   content: string;
 }
@@ -27,15 +27,15 @@ export interface PersonaDraft {
   name: string;
   description: string;
   visibility: Visibility;
-  /** Empty for automatic. */
+  /** Empty for automatic choice. */
   model: string;
-  /** Empty for the server's usual one. */
+  /** Empty for the server's default. */
   runtime: string;
   rules: DraftRule[];
   files: DraftFile[];
 }
 
-/** Room to put a file between two others. */
+/** Gap that leaves room for a file between two others. */
 const ORDER_STEP = 10;
 const MAX_ORDER = 1_000_000;
 
@@ -112,7 +112,7 @@ export function removeRule(draft: PersonaDraft, key: number): PersonaDraft {
   return { ...draft, rules: draft.rules.filter((rule) => rule.key !== key) };
 }
 
-/** What would surely be refused; the server has the last word. */
+/** Finds what would surely be refused; the server checks the rest. */
 export function problemsOf({ name, files, rules }: PersonaDraft): Problems {
   const problems: Record<string, string> = {};
   if (name.trim() === "") problems.name = "Give it a name.";
@@ -136,7 +136,7 @@ export function problemsOf({ name, files, rules }: PersonaDraft): Problems {
 
 const TOOL = /^(?:\*|[a-z][a-z0-9_]{0,99})$/;
 
-/** Whether a problem of this path has a field to stand at. */
+/** True if a problem of this path can be shown at a field. */
 export function isFieldOfPersona(path: string): boolean {
   return /^(?:name|description|files\.\d+\.(?:filename|sortOrder|content)|toolPolicy\.\d+\.(?:tool|pattern))$/.test(
     path,

@@ -31,7 +31,7 @@ import { PersonaRules } from "./persona-rules.tsx";
 import { PersonaSkills } from "./persona-skills.tsx";
 import { PersonaVersions } from "./persona-versions.tsx";
 
-/** One persona to be written, changed, or only read by who may not change it. */
+/** Creates or edits one persona; read-only for people who may not edit it. */
 export function PersonaEditor() {
   const { personaId } = useParams({ from: "/app/settings/personas/$personaId" });
   const orgId = useMe()?.org.id ?? "";
@@ -61,12 +61,12 @@ export function PersonaEditor() {
 
 interface EditorProps {
   orgId: string;
-  /** Undefined for a new one. */
+  /** Undefined for a new persona. */
   saved: Persona | undefined;
 }
 
 function Editor({ orgId, saved }: EditorProps) {
-  // What the draft began with: when somebody else saves meanwhile, the server must notice it.
+  // Version that the draft is based on: the server must notice when somebody else saves meanwhile.
   const [base, setBase] = useState(saved);
   const [draft, setDraft] = useState(() => (saved ? draftOf(saved) : newDraft()));
   const [problems, setProblems] = useState(NO_PROBLEMS);
@@ -110,7 +110,7 @@ function Editor({ orgId, saved }: EditorProps) {
   };
   const change = (next: PersonaDraft) => {
     setDraft(next);
-    // What was marked stays marked until it is right; nothing new is marked while one types.
+    // Marked problems stay until they are fixed; typing marks no new ones.
     setProblems((now) => stillWrong(now, problemsOf(next)));
     if (save.isError) save.reset();
   };
@@ -122,7 +122,7 @@ function Editor({ orgId, saved }: EditorProps) {
           {!mayEdit && (
             <p className="text-ink-soft">Only who made it, or an admin, can change it.</p>
           )}
-          <Particulars
+          <PersonaFields
             draft={draft}
             problems={shown}
             onChange={(said) => change({ ...draft, ...said })}
@@ -140,7 +140,7 @@ function Editor({ orgId, saved }: EditorProps) {
       {base && (
         <PersonaSkills
           persona={base}
-          // Somebody else's version between the two must still be noticed when the form is saved.
+          // Another person's version in between must still be noticed when the form is saved.
           onChange={(next) => setBase((now) => (isNext(now, next) ? next : now))}
         />
       )}
@@ -152,13 +152,13 @@ function isNext(now: Persona | undefined, next: Persona): boolean {
   return now !== undefined && next.version <= now.version + 1;
 }
 
-interface ParticularsProps {
+interface PersonaFieldsProps {
   draft: PersonaDraft;
   problems: Problems;
   onChange: (change: Partial<PersonaDraft>) => void;
 }
 
-function Particulars({ draft, problems, onChange }: ParticularsProps) {
+function PersonaFields({ draft, problems, onChange }: PersonaFieldsProps) {
   const usable = useModels().flatMap(({ id, usable }) => (usable ? [id] : []));
   const runtimes = useQuery({ queryKey: keys.runtimes, queryFn: () => api.runners.runtimes() });
   const offered = runtimes.data?.items.map(({ name }) => name) ?? [];
@@ -209,7 +209,7 @@ function Particulars({ draft, problems, onChange }: ParticularsProps) {
   );
 }
 
-/** The one it has stays chosen, even while nobody offers it. */
+/** Keeps the current choice listed even while no runner offers it. */
 function Choices({ chosen, offered }: { chosen: string; offered: readonly string[] }) {
   const isGone = chosen !== "" && !offered.includes(chosen);
   return (

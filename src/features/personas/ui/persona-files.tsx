@@ -10,7 +10,7 @@ interface PersonaFilesProps {
   onChange: (draft: PersonaDraft) => void;
 }
 
-/** What an agent is told, file by file. They are not sorted while one types. */
+/** Edits instructions file by file. Files are not sorted while typing. */
 export function PersonaFiles({ draft, problems, onChange }: PersonaFilesProps) {
   return (
     <div className="space-y-3">

@@ -12,10 +12,10 @@ interface PersonaRulesProps {
   onChange: (draft: PersonaDraft) => void;
 }
 
-/** Suggested only: a runner may have others. */
+/** Suggestions only: a runner may have other tools. */
 const TOOLS = ["*", "bash", "read", "write", "edit", "glob", "grep", "web_fetch"];
 
-/** What whoever works as this persona may do, must ask, and must not. */
+/** Edits the persona's permission rules. */
 export function PersonaRules({ draft, problems, onChange }: PersonaRulesProps) {
   const tools = useId();
   return (

@@ -25,7 +25,7 @@ interface PersonaSkillsProps {
   onChange: (persona: Persona) => void;
 }
 
-/** What a persona can do beyond its files. Each change is a version of its own, saved at once. */
+/** Lists a persona's skills. Each change is saved at once as a new version. */
 export function PersonaSkills({ persona, onChange }: PersonaSkillsProps) {
   const { skills, slug, mayEdit } = persona;
   const found = { data: skills, error: null, refetch: () => {} };
@@ -115,7 +115,7 @@ function SkillRow({ persona, skill, onChange }: SkillRowProps) {
   );
 }
 
-/** What an agent will read and may run: somebody should have looked at it. */
+/** Shows the files that an agent will read and may run, for review. */
 function SkillFiles({ skill, files }: { skill: string; files: Skill["files"] }) {
   const [isOpen, setIsOpen] = useState(false);
   return (

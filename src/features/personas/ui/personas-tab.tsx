@@ -10,7 +10,7 @@ import { Badge, List, Remove, Row, Section } from "#surfaces/web/kit/settings/pa
 import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 import { NEW_PERSONA } from "./persona-draft.ts";
 
-/** Who agents can be: the organisation's personas, and one's own. */
+/** Personas of the organisation and one's own. */
 export function PersonasTab() {
   const found = usePersonas();
   const of = (visibility: PersonaSummary["visibility"]) => ({

@@ -1,4 +1,4 @@
-/** What is typed and said about skills. Pure. */
+/** Skill input and texts. Pure. */
 import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import type { ImportedSkill, SkillSource } from "#features/personas/contract.ts";
 import { ApiError } from "#surfaces/web/kit/api/api-client.ts";
@@ -34,7 +34,7 @@ const FIELD: Readonly<Record<string, keyof ImportDraft>> = {
   skills_too_large: "path",
 };
 
-/** At which field the server's words belong; undefined: at none. */
+/** Returns the field that the server's refusal belongs to, if any. */
 export function fieldOfImport(error: unknown): keyof ImportDraft | undefined {
   return error instanceof ApiError ? FIELD[error.code] : undefined;
 }

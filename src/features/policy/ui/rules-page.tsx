@@ -14,7 +14,7 @@ import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
 import { ago, fullTime } from "#surfaces/web/kit/text/time-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 
-/** What agents may do without asking, what they must ask, what they must not; and how to take a rule back. */
+/** Lists permission rules (allow, ask, deny) and lets a person remove one. */
 export function RulesPage() {
   const found = useQuery({
     queryKey: keys.rules,
@@ -76,16 +76,16 @@ function Group({ title, text, children }: { title: string; text: string; childre
 
 function RuleList({ rules, isRemovable = false }: { rules: Rule[]; isRemovable?: boolean }) {
   const now = useNow(60_000);
-  const aimed = useLocation({ select: ({ hash }) => hash });
+  const linkedRuleId = useLocation({ select: ({ hash }) => hash });
   return (
     <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised">
       {rules.map((rule) => (
         <li
           key={rule.id}
-          ref={rule.id === aimed ? bringIntoSight : null}
+          ref={rule.id === linkedRuleId ? scrollToRule : null}
           className={clsx(
             "flex items-start gap-3 py-2.5 pr-2 pl-3.5",
-            rule.id === aimed && "bg-accent-soft",
+            rule.id === linkedRuleId && "bg-accent-soft",
           )}
         >
           <Effect effect={rule.effect} />
@@ -105,7 +105,7 @@ function RuleList({ rules, isRemovable = false }: { rules: Rule[]; isRemovable?:
   );
 }
 
-function bringIntoSight(element: HTMLElement | null): void {
+function scrollToRule(element: HTMLElement | null): void {
   element?.scrollIntoView({ block: "center" });
 }
 

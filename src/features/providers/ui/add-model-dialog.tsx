@@ -27,16 +27,16 @@ import { type SetupPhase, useProviderSetup } from "./use-provider-setup.ts";
 
 interface AddModelDialogProps {
   isOpen: boolean;
-  /** A provider to begin with, by name. */
+  /** Name of the preset to start with. */
   startWith?: string | undefined;
-  /** What is to be changed; left out when something is added. */
+  /** Provider to change; left out when adding one. */
   provider?: Provider | undefined;
   onClose: () => void;
-  /** Given what can be used now. */
+  /** Called with the models that can be used now. */
   onAdded?: (models: ModelOffer[]) => void;
 }
 
-/** A model of one's own in one step: who offers it, its key, and a wait until it can be used. */
+/** Adds a model in one step: the provider, its key, and a wait until the model can be used. */
 export function AddModelDialog({
   isOpen,
   startWith,
@@ -94,7 +94,7 @@ function Setup({ first, provider, onReady, onClose }: SetupProps) {
   const [problems, setProblems] = useState<Problems>({});
   const [refusal, setRefusal] = useState<string | null>(null);
   const { phase, saved, save, goBack } = useProviderSetup(onReady);
-  // Saved and found wanting, it is there: from then on it is changed.
+  // A provider that was saved but does not work exists: from then on it is changed.
   const before =
     saved ?? provider ?? known.find(({ name }) => preset.name !== null && name === preset.name);
 
@@ -126,7 +126,7 @@ function Setup({ first, provider, onReady, onClose }: SetupProps) {
       {phase.at === "failed" && (
         <Failed provider={phase.provider} why={phase.why} onChange={goBack} onClose={onClose} />
       )}
-      {/* It stays while the server thinks about it, so that a refusal loses nothing. */}
+      {/* The form stays mounted while the server checks it, so that a refusal loses nothing. */}
       {phase.at !== "waiting" && phase.at !== "failed" && (
         <ProviderForm
           isHidden={isBusy}

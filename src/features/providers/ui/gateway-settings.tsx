@@ -18,7 +18,7 @@ const CHOICES = [
   },
 ] as const;
 
-/** Which machines reach the organisation's models through the server. For admins. */
+/** Lists machines that reach the organisation's models through the server. For admins. */
 export function GatewaySettings({ orgId }: { orgId: string }) {
   const queryClient = useQueryClient();
   const toasts = useToasts();

@@ -1,6 +1,6 @@
 /**
- * Whether a provider that was just saved can be used, told from what the runners report of it. Pure.
- * Until they have heard of the change they report what was before.
+ * Judges from the runners' reports if a provider that was just saved can be used. Pure. Until runners
+ * have heard of the change, they report the old state.
  */
 import type { ModelOffer } from "#protocol/models.ts";
 
@@ -15,20 +15,20 @@ export interface Look {
   elapsedMs: number;
 }
 
-/** Time for every runner to have reported, so that an unchanged report counts as an answer. */
+/** Time for every runner to report, after which an unchanged report counts as an answer. */
 const SETTLED_MS = 4_000;
-const GIVEN_UP_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 export function judgeOffers(name: string, { before, now, elapsedMs }: Look): Judgement {
   const mine = now.filter(({ provider }) => provider === name);
   const usable = mine.filter((offer) => offer.usable);
-  const isNews = factsOf(mine) !== factsOf(before.filter(({ provider }) => provider === name));
+  const hasChanged = factsOf(mine) !== factsOf(before.filter(({ provider }) => provider === name));
   const isSettled = elapsedMs >= SETTLED_MS;
-  if (usable.length > 0 && (isNews || isSettled)) return { is: "ready", models: usable };
+  if (usable.length > 0 && (hasChanged || isSettled)) return { is: "ready", models: usable };
   const why = mine.find((offer) => !offer.usable)?.why ?? null;
-  // One runner may not reach what another does.
-  if (isNews && isSettled && why !== null) return { is: "failed", why };
-  return elapsedMs < GIVEN_UP_MS ? { is: "waiting" } : { is: "failed", why };
+  // Failure counts only after all runners had time to report: one may not reach what another does.
+  if (hasChanged && isSettled && why !== null) return { is: "failed", why };
+  return elapsedMs < TIMEOUT_MS ? { is: "waiting" } : { is: "failed", why };
 }
 
 function factsOf(offers: readonly ModelOffer[]): string {

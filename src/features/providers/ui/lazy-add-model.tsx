@@ -4,7 +4,7 @@ const Dialog = lazy(async () => ({
   default: (await import("./add-model-dialog.tsx")).AddModelDialog,
 }));
 
-/** Few add a model, and seldom: what it takes is fetched when somebody does. */
+/** Loads the dialog on demand, because few people add a model. */
 export function AddModel(props: ComponentProps<typeof Dialog>) {
   if (!props.isOpen) return null;
   return (

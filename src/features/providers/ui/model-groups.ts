@@ -1,17 +1,17 @@
-/** Models by who offers them, together with what settings say of each provider. Pure. */
+/** Models grouped by provider, with each provider's settings. Pure. */
 import type { Provider } from "#features/providers/contract.ts";
 import type { ModelOffer } from "#protocol/models.ts";
 
 export interface ModelGroup {
   name: string;
-  /** Undefined: built in, or known to the runners by themselves. */
+  /** Undefined for providers that are built in or known only to the runners. */
   provider: Provider | undefined;
   usable: ModelOffer[];
-  /** Why nothing, or not everything, can be used. */
+  /** Reasons why some or all models cannot be used. */
   whys: string[];
 }
 
-/** What can be used comes first; otherwise in the order it was told. */
+/** Sorts groups with usable models first; otherwise keeps the reported order. */
 export function modelGroups(
   offers: readonly ModelOffer[],
   providers: readonly Provider[],
@@ -24,11 +24,11 @@ export function modelGroups(
     const provider = providers.find((one) => one.name === name);
     const mine = offers.filter((offer) => offer.provider === name);
     const usable = mine.filter((offer) => offer.usable);
-    const told = mine.flatMap(({ why }) => (why === null ? [] : [why]));
+    const reasons = mine.flatMap(({ why }) => (why === null ? [] : [why]));
     const silent =
       mine.length === 0 ? ["No runner has taken it up yet. Check that one is connected."] : [];
     const broken = provider?.problem ? [provider.problem] : [];
-    return { name, provider, usable, whys: [...new Set([...broken, ...told, ...silent])] };
+    return { name, provider, usable, whys: [...new Set([...broken, ...reasons, ...silent])] };
   });
   return [
     ...groups.filter(({ usable }) => usable.length > 0),

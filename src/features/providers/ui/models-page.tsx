@@ -18,26 +18,29 @@ import { AddModel } from "./lazy-add-model.tsx";
 import { type ModelGroup, modelGroups } from "./model-groups.ts";
 import { PRESETS } from "./presets.ts";
 
-/** What is being done to a provider, if anything. */
-type Doing = { is: "adding"; startWith?: string } | { is: "changing"; provider: Provider } | null;
+/** Open dialog, if any. */
+type OpenDialog =
+  | { is: "adding"; startWith?: string }
+  | { is: "changing"; provider: Provider }
+  | null;
 
-/** Runners report in their own time. */
-const LOOK_AGAIN_MS = 15_000;
+/** Polling interval: runners report in their own time. */
+const POLL_MS = 15_000;
 
-/** Every model there is, by who offers it; and for admins, who that is. */
+/** Lists all models by provider; admins can manage the providers. */
 export function ModelsPage() {
   const mayManage = useIsAdmin();
   const me = useMe();
   const offers = useQuery({
     queryKey: keys.models,
     queryFn: () => api.runners.models(),
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: POLL_MS,
   });
   const providers = useQuery({
     queryKey: keys.providers,
     queryFn: ({ signal }) => api.providers.list({}, { signal }),
   });
-  const [doing, setDoing] = useState<Doing>(null);
+  const [openDialog, setOpenDialog] = useState<OpenDialog>(null);
   const groups = modelGroups(offers.data?.items ?? [], providers.data?.items ?? []);
   const error = offers.error ?? providers.error;
   return (
@@ -45,7 +48,7 @@ export function ModelsPage() {
       title="Models"
       aside={
         mayManage && (
-          <Button look="primary" size="small" onClick={() => setDoing({ is: "adding" })}>
+          <Button look="primary" size="small" onClick={() => setOpenDialog({ is: "adding" })}>
             <Plus size={15} aria-hidden />
             Add a model
           </Button>
@@ -62,16 +65,16 @@ export function ModelsPage() {
           key={group.name}
           group={group}
           mayManage={mayManage}
-          onAdd={() => setDoing({ is: "adding", startWith: group.name })}
-          onChange={(provider) => setDoing({ is: "changing", provider })}
+          onAdd={() => setOpenDialog({ is: "adding", startWith: group.name })}
+          onChange={(provider) => setOpenDialog({ is: "changing", provider })}
         />
       ))}
       {mayManage && me && <GatewaySettings orgId={me.org.id} />}
       <AddModel
-        isOpen={doing !== null}
-        startWith={doing?.is === "adding" ? doing.startWith : undefined}
-        provider={doing?.is === "changing" ? doing.provider : undefined}
-        onClose={() => setDoing(null)}
+        isOpen={openDialog !== null}
+        startWith={openDialog?.is === "adding" ? openDialog.startWith : undefined}
+        provider={openDialog?.is === "changing" ? openDialog.provider : undefined}
+        onClose={() => setOpenDialog(null)}
       />
     </PlainPage>
   );
@@ -180,7 +183,7 @@ function RemoveProvider({ name }: { name: string }) {
       setIsAsking(false);
       void queryClient.invalidateQueries({ queryKey: keys.providers });
       void queryClient.invalidateQueries({ queryKey: keys.models });
-      // The runners tell of it a moment later.
+      // Runners report the change a moment later.
       window.setTimeout(() => {
         void queryClient.invalidateQueries({ queryKey: keys.models });
       }, 1_500);

@@ -1,19 +1,19 @@
-/** The ways to add a model, and what is told to the server for each. Pure. */
+/** Presets for adding a model, and the request for each. Pure. */
 import type { Provider, ProviderChange, ProviderKind } from "#features/providers/contract.ts";
 
 export interface Preset {
   id: "anthropic" | "openai" | "openrouter" | "ollama" | "other";
   title: string;
   means: string;
-  /** Null: the person chooses one. */
+  /** Null if the person chooses the name. */
   name: string | null;
   kind: ProviderKind;
-  /** Null: the usual one of its kind. */
+  /** Null for the default address of the kind. */
   baseUrl: string | null;
-  /** Whether the address is asked for at once, or only on demand. */
+  /** True if the form asks for the address at once, and not only on demand. */
   asksAddress: boolean;
   key: "needed" | "optional";
-  /** Where keys are made. */
+  /** Address of the page where keys are made. */
   keysAt: string | null;
 }
 
@@ -81,11 +81,11 @@ export function presetNamed(name: string): Preset {
   return PRESETS.find((preset) => preset.name === name) ?? OTHER;
 }
 
-/** All but the key, which is not kept. */
+/** Form state without the key, which is not kept. */
 export interface Wish {
   name: string;
   baseUrl: string;
-  /** Names, by commas, blanks or lines. */
+  /** Model names, separated by commas, blanks or line breaks. */
   models: string;
 }
 
@@ -102,7 +102,7 @@ export function wishOf(provider: Provider): Wish {
 export type FieldName = "name" | "baseUrl" | "apiKey" | "models";
 export type Problems = Partial<Record<FieldName, string>>;
 
-/** What can be told before asking the server. `before` is what is to be changed. */
+/** Finds problems before asking the server. `before` is the provider to be changed. */
 export function problemsOf(
   preset: Preset,
   wish: Wish,
@@ -158,7 +158,7 @@ interface Refused {
   details: readonly { path: string; message: string }[];
 }
 
-/** Which fields the server's refusal is about; none when it is about something else. */
+/** Maps the server's refusal to fields; empty when it is about something else. */
 export function refusedFields({ code, message, details }: Refused): Problems {
   const field = FIELD_OF_CODE[code];
   if (field !== undefined) return { [field]: message };

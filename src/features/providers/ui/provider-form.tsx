@@ -8,7 +8,7 @@ import { PRESETS, type Preset, type Problems, type Wish } from "./presets.ts";
 
 interface ProviderFormProps {
   preset: Preset;
-  /** Left out when what is offered by whom stands already. */
+  /** Undefined when the preset is fixed. */
   onChoose: ((preset: Preset) => void) | undefined;
   wish: Wish;
   onWish: (change: Partial<Wish>) => void;
@@ -27,10 +27,10 @@ interface ProviderFormProps {
 export function ProviderForm(props: ProviderFormProps) {
   const { preset, onChoose, wish, onWish, before, problems, isHidden } = props;
   const keyInput = useRef<HTMLInputElement>(null);
-  const isKeyAll = preset.key === "needed";
+  const needsKey = preset.key === "needed";
   useLayoutEffect(() => {
-    if (isKeyAll) keyInput.current?.focus();
-  }, [isKeyAll]);
+    if (needsKey) keyInput.current?.focus();
+  }, [needsKey]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void props.onSubmit(keyInput.current?.value.trim() ?? "");

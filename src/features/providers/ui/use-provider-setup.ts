@@ -1,6 +1,6 @@
 /**
- * Saves a provider and waits until its models can be used. The key passes through on its way to the
- * server and is kept nowhere: no state, no cache of calls.
+ * Saves a provider and waits until its models can be used. The key is only passed on to the server: no
+ * state and no query cache holds it.
  */
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
@@ -16,7 +16,7 @@ export type SetupPhase =
   | { at: "waiting"; provider: Provider }
   | { at: "failed"; provider: Provider; why: string | null };
 
-const LOOK_EVERY_MS = 400;
+const POLL_MS = 400;
 
 export function useProviderSetup(onReady: (models: ModelOffer[], saved: Provider) => void) {
   const queryClient = useQueryClient();
@@ -25,7 +25,7 @@ export function useProviderSetup(onReady: (models: ModelOffer[], saved: Provider
   const going = useRef<AbortController>(undefined);
   useEffect(() => () => going.current?.abort(), []);
 
-  /** Throws what the server refused. */
+  /** Throws the server's refusal. */
   const save = async (name: string, change: ProviderChange): Promise<void> => {
     going.current?.abort();
     const controller = new AbortController();
@@ -49,7 +49,7 @@ export function useProviderSetup(onReady: (models: ModelOffer[], saved: Provider
       throw error;
     }
   };
-  /** `saved`: what the server has by now. */
+  /** `saved` is the server's current provider. */
   return { phase, saved, save, goBack: () => setPhase({ at: "form" }) };
 }
 
@@ -66,6 +66,6 @@ async function untilJudged(
     const look = { before, now: items, elapsedMs: performance.now() - since };
     const judged = judgeOffers(name, look);
     if (judged.is !== "waiting" || signal.aborted) return judged;
-    await new Promise((resume) => window.setTimeout(resume, LOOK_EVERY_MS));
+    await new Promise((resume) => window.setTimeout(resume, POLL_MS));
   }
 }

@@ -11,7 +11,7 @@ import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 import { CredentialField } from "./edit-repository.tsx";
 import { namedBy, syncWords } from "./repo-words.ts";
 
-interface Wanted {
+interface RepositoryDraft {
   address: string;
   credential: string;
 }
@@ -19,13 +19,13 @@ interface Wanted {
 const ABOUT_ADDRESS = new Set(["url_invalid", "url_holds_credentials", "repo_name_invalid"]);
 const isFieldOfNew = (path: string) => path === "url" || path === "credential";
 
-const NOTHING: Wanted = { address: "", credential: "" };
+const NOTHING: RepositoryDraft = { address: "", credential: "" };
 
 export function AddRepository() {
   const orgId = useMe()?.org.id ?? "";
   const [wanted, setWanted] = useState(NOTHING);
   const add = useChange(
-    ({ address, credential }: Wanted) =>
+    ({ address, credential }: RepositoryDraft) =>
       api.repos.create({
         orgId,
         body: {
@@ -41,7 +41,7 @@ export function AddRepository() {
   );
   const refused = add.isError ? refusedFields(add.error, isFieldOfNew) : undefined;
   const atAddress = add.error instanceof ApiError && ABOUT_ADDRESS.has(add.error.code);
-  const set = (change: Partial<Wanted>) => {
+  const set = (change: Partial<RepositoryDraft>) => {
     setWanted({ ...wanted, ...change });
     if (add.isError) add.reset();
   };

@@ -28,7 +28,7 @@ interface EditRepositoryProps {
   onClose: () => void;
 }
 
-/** All that is said of a repository but its name, by which people and sessions know it. */
+/** Edits a repository's settings. Its name is fixed, because people and sessions refer to it. */
 export function EditRepository({ repo, isOpen, onClose }: EditRepositoryProps) {
   return (
     <Modal title={`Edit ${repo.fullName}`} isOpen={isOpen} onClose={onClose}>
@@ -118,7 +118,7 @@ function EditForm({ repo, onClose }: Omit<EditRepositoryProps, "isOpen">) {
   );
 }
 
-/** Everybody's sessions get it, so only shared ones are offered. */
+/** Offers shared personas only, because everybody's sessions get it. */
 function PersonaField({ chosen, onChange }: { chosen: string; onChange: (slug: string) => void }) {
   const shared = (usePersonas().data ?? []).filter(({ visibility }) => visibility === "shared");
   const isGone = chosen !== "" && !shared.some(({ slug }) => slug === chosen);
@@ -146,7 +146,7 @@ interface CredentialFieldProps {
   onChange: (name: string) => void;
 }
 
-/** The name of a secret, never a token: what is typed here is stored and shown. */
+/** Asks for the name of a secret, never for a token: this value is stored and shown. */
 export function CredentialField({ value, problem, onChange }: CredentialFieldProps) {
   const list = useId();
   const names = (useOrgSecrets().data ?? []).map(({ name }) => name);

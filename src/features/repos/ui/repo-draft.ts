@@ -1,15 +1,15 @@
-/** What is said of a repository while it is being changed. Pure. */
+/** Draft of a repository's settings. Pure. */
 import type { Repo, RepoChange } from "#features/repos/contract.ts";
 import type { Problems } from "#surfaces/web/kit/settings/field-problems.ts";
 
-/** As typed; empty for none. */
+/** Values as typed; empty for none. */
 export interface RepoDraft {
   description: string;
   defaultBranch: string;
   setupCommand: string;
   personaSlug: string;
   credential: string;
-  /** Goes in only: empty leaves the one that is there. */
+  /** Write-only: empty keeps the current secret. */
   webhookSecret: string;
   dropsWebhookSecret: boolean;
 }
@@ -23,9 +23,9 @@ const SETTINGS = [
 ] as const;
 
 export function draftOfRepo(repo: Repo): RepoDraft {
-  const said = Object.fromEntries(SETTINGS.map((name) => [name, repo[name] ?? ""]));
-  const { description = "", defaultBranch = "", setupCommand = "" } = said;
-  const { personaSlug = "", credential = "" } = said;
+  const values = Object.fromEntries(SETTINGS.map((name) => [name, repo[name] ?? ""]));
+  const { description = "", defaultBranch = "", setupCommand = "" } = values;
+  const { personaSlug = "", credential = "" } = values;
   return {
     description,
     defaultBranch,
@@ -37,7 +37,7 @@ export function draftOfRepo(repo: Repo): RepoDraft {
   };
 }
 
-/** Only what is different: what GitHub says of the rest stays its own. */
+/** Returns only changed fields: the others keep following GitHub. */
 export function repoBodyOf(repo: Repo, draft: RepoDraft): RepoChange {
   const changed = SETTINGS.filter((name) => draft[name].trim() !== (repo[name] ?? ""));
   const body: RepoChange = Object.fromEntries(
@@ -50,7 +50,7 @@ export function repoBodyOf(repo: Repo, draft: RepoDraft): RepoChange {
 
 const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
-/** What would surely be refused; the server has the last word. */
+/** Finds what would surely be refused; the server checks the rest. */
 export function repoProblems(draft: RepoDraft): Problems {
   const problems: Record<string, string> = {};
   if (/^-|\s|\.\.|@\{/.test(draft.defaultBranch.trim()))

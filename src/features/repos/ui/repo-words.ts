@@ -1,10 +1,10 @@
-/** What is typed and said about repositories. Pure. */
+/** Repository input and texts. Pure. */
 import type { NewRepo, Repo, RepoSyncResult } from "#features/repos/contract.ts";
 
-/** `owner/name` means GitHub's; all else is an address. */
+/** Reads `owner/name` as a GitHub repository and anything else as an address. */
 export function namedBy(text: string): Pick<NewRepo, "fullName" | "url"> {
-  const said = text.trim();
-  return /^[\w.-]+\/[\w.-]+$/.test(said) ? { fullName: said } : { url: said };
+  const input = text.trim();
+  return /^[\w.-]+\/[\w.-]+$/.test(input) ? { fullName: input } : { url: input };
 }
 
 const WHY_STOPPED: Record<NonNullable<RepoSyncResult["stoppedBy"]>, string> = {
@@ -24,10 +24,10 @@ export function syncWords(sync: RepoSyncResult): string {
   return sync.stoppedBy === null ? `${counts}.` : `${counts}. ${WHY_STOPPED[sync.stoppedBy]}`;
 }
 
-/** In one line: where it is, and what was set up for it. */
+/** Describes the address and the settings in one line. */
 export function repoWords(repo: Repo): string {
   const { url, enabled, defaultBranch, personaSlug, credential } = repo;
-  const said = [
+  const parts = [
     url,
     !enabled && "off",
     defaultBranch !== null && `branch ${defaultBranch}`,
@@ -36,5 +36,5 @@ export function repoWords(repo: Repo): string {
     repo.setupCommand !== null && "has a setup command",
     repo.hasWebhookSecret && "has a webhook secret",
   ];
-  return said.filter(Boolean).join(" · ");
+  return parts.filter(Boolean).join(" · ");
 }

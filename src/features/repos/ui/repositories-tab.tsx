@@ -14,7 +14,7 @@ import { repoWords } from "./repo-words.ts";
 const EMPTY = "None yet. An admin can add one by its address.";
 const EMPTY_FOR_ADMIN = "None yet. Add one by its address above, or sync from GitHub.";
 
-/** The repositories that sessions may name. */
+/** Repositories that sessions may name. */
 export function RepositoriesTab() {
   const found = useRepos();
   const isAdmin = useIsAdmin();

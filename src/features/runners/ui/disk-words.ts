@@ -1,14 +1,14 @@
-/** Disks in words. */
+/** Disk texts. */
 import type { DatabaseUse } from "#protocol/reports/database-use.ts";
 import type { Runner } from "#protocol/runs.ts";
 import { plural, sizeWords } from "#surfaces/web/kit/text/money-words.ts";
 
 type Disk = NonNullable<Runner["disk"]>;
 
-/** Below this share the files that can still be made are named. */
+/** Share of free inodes below which their number is shown. */
 const FEW_FILES = 0.05;
 
-/** One line about the disk of a runner. */
+/** Describes a runner's disk in one line. */
 export function diskWords(disk: Disk): string {
   const { freeBytes, totalBytes, floorBytes, workspaces, mirrors, removed, quota } = disk;
   const { freeFiles = 0, totalFiles = 0 } = disk;
@@ -28,7 +28,7 @@ const LOW_DISK =
 const PRESSED_DISK =
   "Its disk is running full: removed workspaces are deleted early, and the sessions that write most are stopped. End sessions that are done, or make room on it.";
 
-/** Null when there is room. */
+/** Returns null when there is enough space. */
 export function diskProblem({ isLow, isPressed }: Disk): string | null {
   if (isLow) return LOW_DISK;
   return isPressed ? PRESSED_DISK : null;

@@ -6,7 +6,7 @@ import { useIsAdmin } from "#surfaces/web/kit/hooks/use-me.ts";
 import { List, Row, Section } from "#surfaces/web/kit/settings/parts.tsx";
 import { databaseWords, diskProblem, diskWords } from "./disk-words.ts";
 
-/** The machines that work, and what their disks and the server's hold. */
+/** Machines, and the disk use of each and of the server. */
 export function MachinesTab() {
   useRunnerChanges();
   const isAdmin = useIsAdmin();

@@ -6,7 +6,7 @@ export interface Part {
   isMatch: boolean;
 }
 
-/** The text cut at the matches. What the ranges say beyond the text or twice is left out. Pure. */
+/** Splits the text at the matches. Ranges that overlap or exceed the text are ignored. Pure. */
 export function partsOf(text: string, matches: MatchRanges): Part[] {
   const parts: Part[] = [];
   let at = 0;
@@ -22,11 +22,11 @@ export function partsOf(text: string, matches: MatchRanges): Part[] {
   return parts;
 }
 
-/** Always text: nothing that was found is ever markup. */
+/** Renders matches as text, never as markup. */
 export function Highlight({ text, matches }: { text: string; matches: MatchRanges }) {
   return partsOf(text, matches).map(({ text: words, isMatch }, at) =>
     isMatch ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no name but their place
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no id, only a position
       <mark key={at} className="rounded-sm bg-warn-soft font-semibold text-ink">
         {revealLine(words)}
       </mark>

@@ -1,4 +1,4 @@
-/** What is looked for lives in the address, so that going back from a result finds the others again. Pure. */
+/** Search query in the address, so that going back from a result restores the others. Pure. */
 import type { SearchKind } from "#features/search/contract.ts";
 
 export const KINDS: Record<SearchKind, string> = {
@@ -13,7 +13,7 @@ export const KINDS: Record<SearchKind, string> = {
 
 export interface WantedSearch {
   for?: string;
-  /** With commas between them; none: all. */
+  /** Separated by commas; absent means all. */
   kinds?: string;
 }
 
@@ -21,7 +21,7 @@ export const WANTED_SEARCH = ["for", "kinds"] as const;
 
 export function readWantedSearch(search: Record<string, unknown>): WantedSearch {
   const read: WantedSearch = {};
-  // A number in an address is read as one.
+  // The router parses a number in an address as a number.
   const words = ["string", "number", "boolean"].includes(typeof search.for)
     ? String(search.for)
     : "";
@@ -35,7 +35,7 @@ export function kindsIn(text: unknown): SearchKind[] {
   return typeof text === "string" ? text.split(",").filter(isKind) : [];
 }
 
-/** With this kind or without it; all of them is the same as none. */
+/** Adds or removes a kind; choosing all is the same as choosing none. */
 export function toggleKind(kinds: readonly SearchKind[], kind: SearchKind): SearchKind[] {
   const chosen = kinds.includes(kind) ? kinds.filter((one) => one !== kind) : [...kinds, kind];
   const all = Object.keys(KINDS) as SearchKind[];
@@ -46,7 +46,7 @@ function isKind(text: string): text is SearchKind {
   return Object.hasOwn(KINDS, text);
 }
 
-/** The server's own pages only: whatever else an address says is not followed. */
+/** Accepts only paths of this server: other addresses are not followed. */
 export function ownPath(url: string): string | undefined {
   return /^\/(?![/\\])/.test(url) ? url : undefined;
 }

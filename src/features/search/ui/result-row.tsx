@@ -25,7 +25,7 @@ const ICONS: Record<SearchKind, LucideIcon> = {
   repo: GitBranch,
 };
 
-/** One of them, in words. */
+/** Singular names. */
 const NAMES: Record<SearchKind, string> = {
   session: "Session",
   transcript: "Transcript",
@@ -42,7 +42,7 @@ export const ResultRow = memo(function ResultRow({ item, now }: { item: SearchIt
   const path = ownPath(url);
   const Icon = ICONS[kind];
   const go = (event: MouseEvent) => {
-    // A click that means "in a new tab" is the browser's.
+    // The browser handles clicks that open a new tab.
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     if (path !== undefined) router.history.push(path);

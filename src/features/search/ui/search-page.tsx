@@ -13,10 +13,10 @@ import { KINDS, kindsIn, readWantedSearch, toggleKind, type WantedSearch } from 
 import { ResultRow } from "./result-row.tsx";
 import { useSearchResults, useSettled } from "./use-search-results.ts";
 
-/** The longest question that the server reads to its end. */
+/** Longest query that the server reads to its end. */
 const MAX_QUERY_CHARS = 1_000;
 
-/** One box over everything one may see. */
+/** Search over everything that the person may see. */
 export function SearchPage() {
   useDocumentTitle("Search");
   const search: WantedSearch = useSearch({ strict: false });
@@ -33,13 +33,13 @@ export function SearchPage() {
       replace: true,
     });
   const latest = useRef(go);
-  const told = useRef(words);
+  const shownInAddress = useRef(words);
   useEffect(() => {
     latest.current = go;
   });
   useEffect(() => {
-    if (told.current === words) return;
-    told.current = words;
+    if (shownInAddress.current === words) return;
+    shownInAddress.current = words;
     latest.current({ for: words === "" ? undefined : words });
   }, [words]);
   return (
@@ -57,7 +57,7 @@ export function SearchPage() {
               />
               <input
                 type="search"
-                // biome-ignore lint/a11y/noAutofocus: whoever comes here has come to type
+                // biome-ignore lint/a11y/noAutofocus: people open this page to type
                 autoFocus
                 data-search-box
                 aria-label="Search everything"
@@ -71,7 +71,7 @@ export function SearchPage() {
                 onKeyDown={(event) => {
                   if (event.key === "Enter" && !event.nativeEvent.isComposing)
                     setIsFirstWanted(true);
-                  else fromField(event, () => setTyped(""));
+                  else onFieldKey(event, () => setTyped(""));
                 }}
                 className="h-10 w-full rounded-xl border border-line-strong bg-raised pr-3 pl-9 text-base outline-none focus:border-accent focus:ring-2 focus:ring-accent/25"
               />
@@ -98,20 +98,20 @@ export function SearchPage() {
   );
 }
 
-/** What stands in the box: typed here, or looked for from elsewhere while this page is open. */
+/** Text of the search box: typed here, or set from elsewhere while this page is open. */
 function useTyped() {
-  // Where one goes to is known before the page is left: what is said there is not for this box.
-  const { asked, wanted } = useLocation({
+  // The location changes before this page is unmounted: the next page's state is not for this box.
+  const { openedSearchId, wanted } = useLocation({
     select: ({ pathname, state, search }) =>
       pathname === "/search"
-        ? { asked: state.searchId, wanted: readWantedSearch(search).for ?? "" }
-        : { asked: undefined, wanted: "" },
+        ? { openedSearchId: state.searchId, wanted: readWantedSearch(search).for ?? "" }
+        : { openedSearchId: undefined, wanted: "" },
     structuralSharing: true,
   });
   const [typed, setTyped] = useState(wanted);
-  const [seen, setSeen] = useState(asked);
-  if (asked !== undefined && asked !== seen) {
-    setSeen(asked);
+  const [seen, setSeen] = useState(openedSearchId);
+  if (openedSearchId !== undefined && openedSearchId !== seen) {
+    setSeen(openedSearchId);
     setTyped(wanted);
   }
   return [typed, setTyped] as const;
@@ -145,7 +145,7 @@ interface ResultsProps {
   words: string;
   kinds: readonly SearchKind[];
   isTyping: boolean;
-  /** The first is opened as soon as it is the answer to what was typed. */
+  /** True if the first result opens as soon as it answers the typed query. */
   isFirstWanted: boolean;
   onOpened: () => void;
 }
@@ -218,8 +218,8 @@ function statusWords(
 
 const results = () => [...document.querySelectorAll<HTMLElement>("[data-result]")];
 
-/** Down goes to the results; there, Enter opens one. */
-function fromField(event: KeyboardEvent<HTMLInputElement>, clear: () => void): void {
+/** Arrow Down moves to the results; Enter opens one there. */
+function onFieldKey(event: KeyboardEvent<HTMLInputElement>, clear: () => void): void {
   if (event.key === "ArrowDown") {
     event.preventDefault();
     results()[0]?.focus();

@@ -1,11 +1,11 @@
-/** The way to the search from anywhere. */
+/** Navigation to the search page. */
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect } from "react";
 import { randomId } from "#surfaces/web/kit/text/random-id.ts";
 
 declare module "@tanstack/react-router" {
   interface HistoryState {
-    /** Each time it is opened from elsewhere it is another search. */
+    /** New id for each opening from elsewhere, which makes it a new search. */
     searchId?: string;
   }
 }
@@ -24,14 +24,14 @@ export function useOpenSearch(): (words?: string) => void {
   );
 }
 
-/** Ctrl+K, or Cmd+K: heard while one types too, because nobody types that. */
+/** Handles Ctrl+K and Cmd+K, in text fields too. */
 export function useSearchShortcut(): void {
   const open = useOpenSearch();
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || event.defaultPrevented) return;
       if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
-      // Behind an open dialog the page stays where it is.
+      // The page behind an open dialog stays where it is.
       if (document.querySelector("[role=dialog][data-state=open], [role=alertdialog]")) return;
       event.preventDefault();
       open();

@@ -3,21 +3,21 @@ import { useEffect, useState } from "react";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys, type SearchFor } from "#surfaces/web/kit/api/query-keys.ts";
 
-/** Who is still writing has another question in a moment. */
-const ASK_AFTER_MS = 180;
+/** Typing pause before a query is sent. */
+const TYPING_PAUSE_MS = 180;
 const RESULTS_LIMIT = 20;
 
-/** What is typed, once there was a pause; at once when the field is cleared. */
+/** Returns the query after a typing pause; at once when the field is cleared. */
 export function useSettled(words: string): string {
   const [settled, setSettled] = useState(words);
   useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(words), words === "" ? 0 : ASK_AFTER_MS);
+    const timer = window.setTimeout(() => setSettled(words), words === "" ? 0 : TYPING_PAUSE_MS);
     return () => window.clearTimeout(timer);
   }, [words]);
   return settled;
 }
 
-/** What was found last stays in sight until the next is there; a question that is out of date is cancelled. */
+/** Keeps the last results until the next arrive; an outdated query is cancelled. */
 export function useSearchResults(wanted: SearchFor) {
   return useInfiniteQuery({
     queryKey: keys.search(wanted),
@@ -37,7 +37,7 @@ export function useSearchResults(wanted: SearchFor) {
     getNextPageParam: (page) => page.next ?? undefined,
     enabled: wanted.words !== "",
     placeholderData: keepPreviousData,
-    // What took too long once takes too long again.
+    // A query that timed out once would time out again.
     retry: false,
   });
 }

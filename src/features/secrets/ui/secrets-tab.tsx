@@ -12,18 +12,18 @@ import { List, Remove, Row, Section } from "#surfaces/web/kit/settings/parts.tsx
 import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 import { ago } from "#surfaces/web/kit/text/time-words.ts";
 
-/** Names of secrets. Values go in here and never come out. */
+/** Names of secrets. Values can be set, and are never shown. */
 export function SecretsTab() {
   const isAdmin = useIsAdmin();
   return (
     <>
-      <Shelf
+      <SecretScopeSection
         scope="user"
         title="Your own"
         text="Only your sessions can use them; they go before the organisation's."
         mayChange
       />
-      <Shelf
+      <SecretScopeSection
         scope="org"
         title="The organisation's"
         text={isAdmin ? "Everybody's sessions can use them." : "Admins can change them."}
@@ -33,14 +33,14 @@ export function SecretsTab() {
   );
 }
 
-interface ShelfProps {
+interface SecretScopeProps {
   scope: SecretScope;
   title: string;
   text: string;
   mayChange: boolean;
 }
 
-function Shelf({ scope, title, text, mayChange }: ShelfProps) {
+function SecretScopeSection({ scope, title, text, mayChange }: SecretScopeProps) {
   const orgId = useMe()?.org.id ?? "";
   const found = useQuery({
     queryKey: keys.secrets(scope),
@@ -65,7 +65,7 @@ function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }
     done: () => `${name} was deleted`,
     failed: `${name} was not deleted`,
   });
-  const said = [
+  const facts = [
     description,
     `value ${version}, set ${ago(updatedAt, now)}`,
     lastUsedAt === null ? "never used" : `last used ${ago(lastUsedAt, now)}`,
@@ -73,7 +73,7 @@ function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }
   return (
     <Row
       name={<span className="font-mono text-xs">{name}</span>}
-      text={said.filter(Boolean).join(" · ")}
+      text={facts.filter(Boolean).join(" · ")}
       problem={problem}
     >
       {mayChange && (
@@ -88,21 +88,21 @@ function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }
   );
 }
 
-/** As the server takes it. */
+/** Same format as the server's. */
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
-/** The value is held only while it is typed: sent or refused, it is kept nowhere. */
+/** Holds the value only while it is typed: after sending or a refusal it is kept nowhere. */
 function SetSecret({ scope, title }: { scope: SecretScope; title: string }) {
   const orgId = useMe()?.org.id ?? "";
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
   const [isRefused, setIsRefused] = useState(false);
-  // Beside the call and not in it: a refused call is remembered with what it was given.
-  const onItsWay = useRef("");
+  // A ref, and no argument: the mutation cache keeps the arguments of a refused call.
+  const secretToSend = useRef("");
   const set = useChange(
     (wanted: string) => {
-      const given = onItsWay.current;
-      onItsWay.current = "";
+      const given = secretToSend.current;
+      secretToSend.current = "";
       return setSecret(orgId, scope, wanted, given);
     },
     {
@@ -116,7 +116,7 @@ function SetSecret({ scope, title }: { scope: SecretScope; title: string }) {
     const isName = NAME.test(name.trim());
     setIsRefused(!isName);
     if (!isName) return;
-    onItsWay.current = value;
+    secretToSend.current = value;
     setValue("");
     set.mutate(name.trim());
   };

@@ -1,4 +1,4 @@
-/** The events of workers, in words. Pure. */
+/** Worker event texts. Pure. */
 import type { InboxItem, WorkerEventType } from "#features/delegation/contract.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
 
@@ -19,7 +19,7 @@ const WORDS: Record<WorkerEventType, EventWords> = {
   "worker.notified": { label: "Says", tone: "plain" },
 };
 
-/** A newer server may have others. */
+/** Falls back to the type's name for events of a newer server. */
 export function eventWords({ type, payload }: Pick<InboxItem, "type" | "payload">): EventWords {
   if (payload.kind === "plan") return { label: "Plan", tone: "warn" };
   if (type === "worker.ended" && payload.outcome === "failed")
@@ -27,12 +27,12 @@ export function eventWords({ type, payload }: Pick<InboxItem, "type" | "payload"
   return WORDS[type] ?? { label: type.replace(/^worker\./, ""), tone: "plain" };
 }
 
-/** A question and what there is to choose from. */
+/** Formats a question with its options. */
 function choiceText({ question, options = [] }: AskedQuestion): string {
   return [question, ...options.map(({ label }) => `- ${label}`)].join("\n");
 }
 
-/** What the worker said, or asked. */
+/** Returns the worker's message or question. */
 export function eventText({ payload }: Pick<InboxItem, "payload">): string {
   if (Array.isArray(payload.choices)) return payload.choices.map(choiceText).join("\n");
   if (Array.isArray(payload.questions)) return payload.questions.map(String).join("\n");

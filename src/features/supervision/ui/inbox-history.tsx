@@ -6,7 +6,7 @@ import { eventText, eventWords } from "./event-words.ts";
 import { Pill } from "./pill.tsx";
 import { useInbox } from "./use-orchestration.ts";
 
-/** All that the supervisor was told, and what it is still to be told, newest first. */
+/** Lists the supervisor's notices, delivered and pending, newest first. */
 export function InboxHistory({ sessionId }: { sessionId: string }) {
   const [isOpen, setIsOpen] = useState(false);
   const items = useInbox(sessionId).data?.items ?? [];
@@ -37,7 +37,7 @@ export function InboxHistory({ sessionId }: { sessionId: string }) {
   );
 }
 
-/** What a worker wrote is shown as it is: text, and nothing else. */
+/** Shows a worker's text as plain text. */
 function Event({ item }: { item: InboxItem }) {
   const { label, tone } = eventWords(item);
   const text = eventText(item);

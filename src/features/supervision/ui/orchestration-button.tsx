@@ -9,7 +9,7 @@ interface OrchestrationButtonProps {
   onClick: () => void;
 }
 
-/** There where supervisor mode is; it counts what the supervisor has not been told yet. */
+/** Shows the button where supervisor mode exists, with the count of pending notices. */
 export function OrchestrationButton({ session, ...rest }: OrchestrationButtonProps) {
   return useMayOrchestrate(session) ? <Shown sessionId={session.id} {...rest} /> : null;
 }

@@ -10,7 +10,7 @@ import { Pill } from "./pill.tsx";
 import { SupervisorPanel } from "./supervisor-panel.tsx";
 import { useMayOrchestrate, useRole, useSupervisorMode } from "./use-orchestration.ts";
 
-/** Between the session's head and its transcript: what it is among others, and what can be done about it. */
+/** Shows the session's role in supervisor mode and its actions, between header and transcript. */
 export function OrchestrationPanel({ session }: { session: Session }) {
   const mayOrchestrate = useMayOrchestrate(session);
   return mayOrchestrate ? <Panel sessionId={session.id} /> : null;
@@ -22,7 +22,7 @@ function Panel({ sessionId }: { sessionId: string }) {
   const section = useRef<HTMLElement>(null);
   const before = useRef(role?.role);
   useEffect(() => {
-    // The button that was pressed is gone: who pressed it stays here.
+    // The pressed button is gone: keep the focus in this section.
     if (before.current !== undefined && before.current !== role?.role) section.current?.focus();
     before.current = role?.role;
   }, [role?.role]);

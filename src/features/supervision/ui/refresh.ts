@@ -1,4 +1,4 @@
-/** Reading supervisor mode again: first what the session is, because only a supervisor has workers. */
+/** Refreshes supervisor mode: the role first, because only a supervisor has workers. */
 import type { QueryClient } from "@tanstack/react-query";
 import type { OrchestrationRole } from "#features/supervision/contract.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
@@ -11,7 +11,7 @@ export async function refreshOrchestration(queryClient: QueryClient, id: string)
   void queryClient.invalidateQueries({ queryKey: keys.inbox(id) });
 }
 
-/** Hints were missed, or came too many at once. */
+/** Runs when hints were missed, or came too many at once. */
 export function refreshAllOrchestration(queryClient: QueryClient): void {
   const known = queryClient.getQueryCache().findAll({ queryKey: keys.orchestrations });
   for (const id of new Set(known.map(({ queryKey }) => String(queryKey[1]))))

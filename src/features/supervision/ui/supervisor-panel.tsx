@@ -9,7 +9,7 @@ import { Pill } from "./pill.tsx";
 import { useConfig, useSupervisorMode, useWorkers } from "./use-orchestration.ts";
 import { WorkerItem } from "./worker-item.tsx";
 
-/** The workers of a supervisor, what it heard of them, and the way out. */
+/** Shows a supervisor's workers, its notices, and the button to leave supervisor mode. */
 export function SupervisorPanel({ role }: { role: OrchestrationRole }) {
   const { sessionId, liveWorkers, pending } = role;
   const workers = useWorkers(sessionId);

@@ -1,4 +1,4 @@
-/** What the page knows of supervisor mode. It is read again when the server hints at it, and not by the clock. */
+/** Queries of supervisor mode. Server hints refresh them; there is no polling. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
@@ -7,7 +7,7 @@ import { useMe } from "#surfaces/web/kit/hooks/use-me.ts";
 import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 import { refreshOrchestration } from "./refresh.ts";
 
-/** Whether there is supervisor mode for this session: on this server, and for whoever looks. */
+/** True if this server has supervisor mode and the viewer may use it on this session. */
 export function useMayOrchestrate(session: Session): boolean {
   const me = useMe();
   const isMine = me !== null && session.ownerId === me.user.id;
@@ -45,9 +45,9 @@ export function useInbox(sessionId: string) {
   });
 }
 
-/** The panel shows what came of it; only what failed is said. */
+/** Reports only failures: the panel shows the successful result. */
 export function useSupervisorMode(sessionId: string) {
-  const after = useAfter(sessionId);
+  const after = useRefresh(sessionId);
   const enable = useChange(() => api.supervision.enable({ id: sessionId }), {
     ...after,
     failed: "Supervisor mode was not enabled",
@@ -64,7 +64,7 @@ export function useSupervisorMode(sessionId: string) {
 }
 
 export function useWorkerActions(sessionId: string) {
-  const after = useAfter(sessionId);
+  const after = useRefresh(sessionId);
   const resume = useChange(
     (workerId: string) => api.supervision.resumeWorker({ id: sessionId, workerId }),
     {
@@ -79,7 +79,7 @@ export function useWorkerActions(sessionId: string) {
       failed: "The worker was not detached",
     },
   );
-  // As a person deletes any session, so that the supervisor hears of it.
+  // Deletes like a person deletes any session, so that the supervisor is notified.
   const kill = useChange(
     (workerId: string) => api.sessions.delete({ id: workerId, query: { force: "true" } }),
     {
@@ -90,8 +90,8 @@ export function useWorkerActions(sessionId: string) {
   return { resume, detach, kill };
 }
 
-/** What is read again when something was done. */
-function useAfter(sessionId: string) {
+/** Refreshes queries after a change. */
+function useRefresh(sessionId: string) {
   const queryClient = useQueryClient();
   return {
     stale: keys.orchestrationRole(sessionId),

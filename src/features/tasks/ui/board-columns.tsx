@@ -12,12 +12,16 @@ import { TaskCard } from "./task-card.tsx";
 import type { Column } from "./use-board.ts";
 
 const MINUTE_MS = 60_000;
-/** Two columns and the list of sessions need as much. */
-const HAS_ROOM = "(min-width: 56rem)";
+/** Media query for the width of two columns and the session list. */
+const WIDE_SCREEN = "(min-width: 56rem)";
 
-/** Side by side where there is room; on a phone one at a time. */
+/** Shows columns side by side where there is room, and one at a time on a phone. */
 export function BoardColumns({ columns }: { columns: readonly Column[] }) {
-  return useMedia(HAS_ROOM) ? <SideBySide columns={columns} /> : <OneAtATime columns={columns} />;
+  return useMedia(WIDE_SCREEN) ? (
+    <SideBySide columns={columns} />
+  ) : (
+    <OneAtATime columns={columns} />
+  );
 }
 
 function SideBySide({ columns }: { columns: readonly Column[] }) {
@@ -29,7 +33,7 @@ function SideBySide({ columns }: { columns: readonly Column[] }) {
           aria-label={nameOf(column.status)}
           className={clsx(
             "flex min-h-0 flex-col rounded-xl bg-panel",
-            // What is empty leaves its room to the others.
+            // Empty columns are narrow, so that the others have room.
             column.tasks.length > 0 ? "min-w-43 flex-1" : "min-w-32 basis-32",
           )}
         >

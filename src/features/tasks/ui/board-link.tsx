@@ -4,7 +4,7 @@ import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { useMyOrchestrator } from "#surfaces/web/kit/hooks/use-orchestrator.ts";
 
-/** From a session to the board that its tree shares. */
+/** Links a session to the board that its tree shares. */
 export function BoardLink({ session }: { session: Session }) {
   const mine = useMyOrchestrator().data?.session?.id;
   const boardId = session.parentSessionId === null ? session.id : session.rootSessionId;

@@ -18,7 +18,7 @@ import { NewTaskDialog } from "./new-task-dialog.tsx";
 import { AFTER_DELETING } from "./task-sheet-focus.ts";
 import { BoardProvider, type Column, useBoard, useBoardChanges, useColumn } from "./use-board.ts";
 
-/** The tasks of one's own orchestrator, or of any session: whose, the address says. */
+/** Board of one's own orchestrator or of any session; the address says which. */
 export function BoardPage() {
   const { sessionId } = useParams({ from: "/app/board/$sessionId" });
   return sessionId === ORCHESTRATOR ? (
@@ -28,7 +28,7 @@ export function BoardPage() {
   );
 }
 
-/** It begins with an orchestrator, as the page of its conversation does. */
+/** Creates the orchestrator when there is none, as its conversation page does. */
 function OwnBoard() {
   const { mine, problem, start } = useStartedOrchestrator();
   const { session, identity } = mine.data ?? {};
@@ -77,7 +77,7 @@ function SessionBoard({ sessionId }: { sessionId: string }) {
   );
 }
 
-/** A child has no board of its own: it works on that of the session at the top. */
+/** Children have no board of their own: they share the board of the root session. */
 function BoardOf({ session }: { session: Session }) {
   if (session.parentSessionId !== null) return <SessionBoard sessionId={session.rootSessionId} />;
   const fallback = session.isOrchestrator ? "Orchestrator" : UNTITLED;
@@ -155,7 +155,7 @@ function Board({ boardId, name, param }: BoardProps) {
   );
 }
 
-/** Known to be: nothing is said of a board that is still being read. */
+/** True once all columns are loaded and empty; a board that still loads is not called empty. */
 function isEmpty(columns: readonly Column[]): boolean {
   return columns.every(({ found, tasks }) => found.data !== undefined && tasks.length === 0);
 }

@@ -69,7 +69,7 @@ test("history is told in words", () => {
     from: null,
     to: null,
   });
-  // A newer server may keep more.
+  // A newer server may record more fields.
   expect(words("colour", "red", "blue")).toEqual({
     did: "changed colour",
     from: "red",

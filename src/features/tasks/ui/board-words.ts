@@ -1,11 +1,10 @@
-/** What a board says about tasks, in words. Pure. */
-
+/** Board texts about tasks. Pure. */
 import type { Tone } from "#features/supervision/ui/event-words.ts";
 import type { TaskCard, TaskPage, TaskStatus } from "#features/tasks/contract.ts";
 import { plural } from "#surfaces/web/kit/text/money-words.ts";
 import { startOfDay } from "#surfaces/web/kit/text/time-words.ts";
 
-/** In the order in which a task goes through them. */
+/** Columns in the order in which a task passes through them. */
 export const COLUMNS: readonly { status: TaskStatus; name: string; empty: string }[] = [
   { status: "pending", name: "Pending", empty: "Nothing waits to be begun." },
   { status: "in_progress", name: "In progress", empty: "Nobody is at anything." },
@@ -32,7 +31,7 @@ export function isSettled(status: TaskStatus): boolean {
 
 export type CheckState = "passed" | "failed" | "not run";
 
-/** Null: it has no check. */
+/** Returns null if the task has no check. */
 export function checkState({
   check,
   lastCheck,
@@ -44,10 +43,10 @@ export function checkState({
 
 const DAY_MS = 86_400_000;
 
-/** When it is due, as one says it; the time only when it is today. */
+/** Formats a due date; the time of day only when it is today. */
 export function dueWords(dueAt: string, now: number): string {
   const due = new Date(dueAt);
-  // By noon, because not every day has 24 hours.
+  // Counts from noon to noon, because not every day has 24 hours.
   const noon = (ms: number) => startOfDay(ms) + DAY_MS / 2;
   const days = Math.round((noon(due.getTime()) - noon(now)) / DAY_MS);
   if (days === 0) {
@@ -70,16 +69,16 @@ export function partsWords({ total, completed }: TaskCard["parts"]): string {
 
 const SHORT_CHARS = 40;
 
-/** Where several have to be named in little room. */
+/** Shortens a title where several share little room. */
 export function shortTitle(title: string, chars = SHORT_CHARS): string {
   if (title.length <= chars) return title;
   const cut = title.slice(0, chars).toWellFormed();
   const word = cut.lastIndexOf(" ");
-  // Between words, unless the last is a very long one.
+  // Cuts between words, unless the last word is very long.
   return `${cut.slice(0, word > chars / 2 ? word : chars).trimEnd()}…`;
 }
 
-/** What goes with a task when it is deleted, and what that means for others. */
+/** Describes what is deleted together with a task, and the effect on its dependents. */
 export function deletionWords({ parts, dependents }: Pick<TaskPage, "parts" | "dependents">) {
   const waiting = dependents.filter(({ status }) => !isSettled(status)).length;
   return [
@@ -93,14 +92,14 @@ export function deletionWords({ parts, dependents }: Pick<TaskPage, "parts" | "d
     .join(" ");
 }
 
-/** What a change has made free; empty: nothing. */
+/** Names the tasks that a change has unblocked; empty if there are none. */
 export function unblockedWords(unblocked: readonly { title: string }[]): string {
   if (unblocked.length === 0) return "";
   const titles = unblocked.map(({ title }) => `“${shortTitle(title)}”`).join(", ");
   return `${plural(unblocked.length, "task")} can begin now: ${titles}`;
 }
 
-/** The server names tasks and sessions by their ids; people know them by their names. */
+/** Replaces the ids of tasks and sessions in a sentence by their names. */
 export function withNames(sentence: string, names: ReadonlyMap<string, string>): string {
   return sentence.replaceAll(/\b(?:tsk|ses)_\w+|\borchestrator:[\w:.-]*\w/g, (id) => {
     const name = names.get(id);
@@ -125,20 +124,20 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
 };
 
 export interface ChangeWords {
-  /** What somebody did. */
+  /** Verb phrase, such as "changed the title". */
   did: string;
   from: string | null;
   to: string | null;
 }
 
-/** These are told as they are, and not as a change of something. */
+/** Events that are not a change of one field. */
 const EVENT_WORDS: Readonly<Record<string, string>> = {
   created: "put it on the board",
   overdue: "noticed that it is overdue",
   position: "moved it",
 };
 
-/** One line of a task's history. */
+/** Describes one entry of a task's history. */
 export function changeWords(
   { field, from, to }: { field: string; from: string | null; to: string | null },
   names: ReadonlyMap<string, string>,
@@ -154,7 +153,7 @@ export function changeWords(
   return { did: `changed ${FIELD_WORDS[field] ?? field}`, from: show(from), to: show(to) };
 }
 
-/** What somebody is at, or else the first that has anything. */
+/** Returns the column in progress, or else the first column that has tasks. */
 export function firstWithTasks(
   columns: readonly { status: TaskStatus; tasks: readonly unknown[] }[],
 ): TaskStatus {

@@ -11,7 +11,7 @@ import { TaskForm } from "./task-form.tsx";
 import { useBoard } from "./use-board.ts";
 
 interface NewTaskDialogProps {
-  /** The task it will be part of, at first. */
+  /** Parent task that the form starts with. */
   parent?: Pick<TaskLink, "id" | "title">;
   onClose: () => void;
 }
@@ -19,9 +19,9 @@ interface NewTaskDialogProps {
 export function NewTaskDialog({ parent, onClose }: NewTaskDialogProps) {
   const { boardId } = useBoard();
   const queryClient = useQueryClient();
-  // Sent again after an answer that did not come, it is the same task.
+  // The key makes a repeated request, sent after a lost answer, create the same task.
   const sent = useRef({ text: "", key: randomId() });
-  // Left without sending, it is there again the next time.
+  // Drafts are kept when the dialog is closed without sending.
   const kept = `new task:${boardId}:${parent?.id ?? ""}`;
   const drop = () => {
     keepForm(kept, null);

@@ -1,4 +1,4 @@
-/** What can be done with a task: how it stands, who has it, and that it goes. */
+/** Actions on a task: status, assignee and deletion. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Check, OctagonPause, Pencil, Play, RotateCcw, Trash2, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
@@ -16,10 +16,10 @@ import { Assignee } from "./task-form.tsx";
 import { useBoard } from "./use-board.ts";
 import { useNames } from "./use-names.ts";
 
-/** What is asked for with some of them. */
-type Asked = "complete" | "fail" | "block";
+/** Actions that ask for a comment first. */
+type ActionWithComment = "complete" | "fail" | "block";
 
-const QUESTIONS: Record<Asked, { label: string; hint: string; action: string }> = {
+const QUESTIONS: Record<ActionWithComment, { label: string; hint: string; action: string }> = {
   complete: { label: "What came of it", hint: "optional", action: "Complete" },
   fail: { label: "Why it failed", hint: "optional", action: "Mark as failed" },
   block: { label: "What it waits for", hint: "", action: "Block" },
@@ -33,20 +33,20 @@ interface TaskActionsProps {
 
 export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
   const { task } = page;
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [openAction, setOpenAction] = useState<ActionWithComment | null>(null);
   const change = useTaskChange(page);
   const names = useNames(task.id);
-  const ask = (what: Asked) => {
+  const ask = (what: ActionWithComment) => {
     change.reset();
-    setAsked(asked === what ? null : what);
+    setOpenAction(openAction === what ? null : what);
   };
   const set = (status: TaskChange["status"]) => {
-    setAsked(null);
+    setOpenAction(null);
     change.mutate({ status });
   };
   const isOver = isSettled(task.status);
   const mayBegin = task.status === "pending";
-  const isHeldByHand = task.status === "blocked" && task.blockedReason !== null;
+  const isBlockedByHand = task.status === "blocked" && task.blockedReason !== null;
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap gap-1.5">
@@ -62,7 +62,7 @@ export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
             Begin
           </Button>
         )}
-        {isHeldByHand && (
+        {isBlockedByHand && (
           <Button disabled={change.isPending} onClick={() => set("pending")}>
             <Play size={15} aria-hidden />
             Unblock
@@ -72,17 +72,17 @@ export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
           <>
             <Button
               look="primary"
-              aria-expanded={asked === "complete"}
+              aria-expanded={openAction === "complete"}
               onClick={() => ask("complete")}
             >
               <Check size={15} aria-hidden />
               Complete…
             </Button>
-            <Button aria-expanded={asked === "block"} onClick={() => ask("block")}>
+            <Button aria-expanded={openAction === "block"} onClick={() => ask("block")}>
               <OctagonPause size={15} aria-hidden />
-              {isHeldByHand ? "Change the reason…" : "Block…"}
+              {isBlockedByHand ? "Change the reason…" : "Block…"}
             </Button>
-            <Button aria-expanded={asked === "fail"} onClick={() => ask("fail")}>
+            <Button aria-expanded={openAction === "fail"} onClick={() => ask("fail")}>
               <X size={15} aria-hidden />
               Failed…
             </Button>
@@ -95,21 +95,21 @@ export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
           <Delete page={page} onDeleted={onClose} />
         </div>
       </div>
-      {asked !== null && (
+      {openAction !== null && (
         <Question
-          key={asked}
-          asked={asked}
-          first={asked === "block" ? (task.blockedReason ?? "") : (task.result ?? "")}
+          key={openAction}
+          openAction={openAction}
+          first={openAction === "block" ? (task.blockedReason ?? "") : (task.result ?? "")}
           isBusy={change.isPending}
-          onCancel={() => setAsked(null)}
+          onCancel={() => setOpenAction(null)}
           onAnswer={(text) => {
             const result = text.trim() === "" ? {} : { result: text };
-            const body: Record<Asked, TaskChange> = {
+            const body: Record<ActionWithComment, TaskChange> = {
               complete: { status: "completed", ...result },
               fail: { status: "failed", ...result },
               block: { status: "blocked", blockedReason: text },
             };
-            change.mutate(body[asked], { onSuccess: () => setAsked(null) });
+            change.mutate(body[openAction], { onSuccess: () => setOpenAction(null) });
           }}
         />
       )}
@@ -144,7 +144,7 @@ function useTaskChange({ task }: TaskPage) {
     mutationFn: (change: TaskChange) =>
       api.tasks.update({ id: boardId, taskId: task.id, body: change }),
     onSettled: () =>
-      // Buttons stay as they are until the task is seen as it is now.
+      // Buttons stay disabled until the current task is loaded.
       Promise.all([
         queryClient.invalidateQueries({ queryKey: keys.board(boardId) }),
         queryClient.invalidateQueries({ queryKey: keys.task(boardId, task.id) }),
@@ -153,17 +153,17 @@ function useTaskChange({ task }: TaskPage) {
 }
 
 interface QuestionProps {
-  asked: Asked;
+  openAction: ActionWithComment;
   first: string;
   isBusy: boolean;
   onAnswer: (text: string) => void;
   onCancel: () => void;
 }
 
-function Question({ asked, first, isBusy, onAnswer, onCancel }: QuestionProps) {
-  const { label, hint, action } = QUESTIONS[asked];
+function Question({ openAction, first, isBusy, onAnswer, onCancel }: QuestionProps) {
+  const { label, hint, action } = QUESTIONS[openAction];
   const [text, setText] = useState(first);
-  const isReady = !isBusy && (asked !== "block" || text.trim() !== "");
+  const isReady = !isBusy && (openAction !== "block" || text.trim() !== "");
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
     if (isReady) onAnswer(text);

@@ -1,4 +1,4 @@
-/** What is known of a task. */
+/** Details of a task. */
 import { ChevronRight, Plus } from "lucide-react";
 import { useState } from "react";
 import { SessionLink } from "#features/sessions/ui/session/session-link.tsx";
@@ -152,7 +152,7 @@ function Check({ page: { task, checks } }: { page: TaskPage }) {
   );
 }
 
-/** What it put out is kept; the newest is open. */
+/** Shows a check run with its output; the newest is open. */
 function CheckRun({ run, isNewest }: { run: TaskCheckRun; isNewest: boolean }) {
   const now = useNow(MINUTE_MS);
   return (

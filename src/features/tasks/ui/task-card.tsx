@@ -9,7 +9,7 @@ import { useBoard } from "./use-board.ts";
 
 const NAMED = 2;
 
-/** All of it leads to the task; who has it leads to the session. */
+/** The whole card links to the task; the assignee links to the session. */
 export function TaskCard({ task, now }: { task: Card; now: number }) {
   const { boardId, name } = useBoard();
   const { sessionId, sessionTitle, labels, priority, parts, parent } = task;
@@ -33,7 +33,7 @@ export function TaskCard({ task, now }: { task: Card; now: number }) {
           <Labels labels={labels} />
         </div>
       )}
-      <HeldUp task={task} />
+      <BlockedReason task={task} />
       <div className="mt-1.5 flex flex-wrap items-center gap-x-2.5 gap-y-1 text-xs text-ink-faint empty:hidden">
         {sessionId !== null && (
           <span className="relative inline-flex max-w-full min-w-0 items-center gap-1">
@@ -58,8 +58,8 @@ export function TaskCard({ task, now }: { task: Card; now: number }) {
   );
 }
 
-/** Why it does not go on. */
-function HeldUp({ task }: { task: Card }) {
+/** Shows why the task is blocked. */
+function BlockedReason({ task }: { task: Card }) {
   const open = task.blockers.filter(({ id }) => task.openBlockers.includes(id));
   const more = open.length - NAMED;
   return (

@@ -1,4 +1,4 @@
-/** A task as it stands in a form, and what of it is to be sent. Pure. */
+/** Task draft of a form, and the fields to send. Pure. */
 import type {
   NewTask,
   TaskCard,
@@ -11,18 +11,18 @@ import type {
 export interface TaskDraft {
   title: string;
   description: string;
-  /** Empty: nobody. */
+  /** Empty for an unassigned task. */
   sessionId: string;
   priority: TaskPriority;
-  /** With commas between. */
+  /** Separated by commas. */
   labels: string;
-  /** As the browser's field has it, in local time; empty: never. */
+  /** Local time in the format of the browser's field; empty for no due date. */
   due: string;
   blockers: readonly Pick<TaskLink, "id" | "title">[];
   parent: Pick<TaskLink, "id" | "title"> | null;
   check: "none" | TaskCheck["kind"];
   command: string;
-  /** Empty: 0. */
+  /** Empty means 0. */
   exitCode: string;
 }
 
@@ -58,7 +58,7 @@ export function draftOf(task: TaskCard): TaskDraft {
   };
 }
 
-/** What the field for a time understands: local, to the minute. */
+/** Formats a time for the browser's field: local, to the minute. */
 export function localTime(iso: string): string {
   const at = new Date(iso);
   const pad = (value: number, digits = 2) => String(value).padStart(digits, "0");
@@ -78,7 +78,7 @@ function checkOf({ check, command, exitCode }: TaskDraft): TaskCheck | null {
   return { kind: "command", command, ...(expectExitCode === undefined ? {} : { expectExitCode }) };
 }
 
-/** What cannot be sent at all; the rest is for the server to judge. */
+/** Returns the missing field without which nothing can be sent; the server checks the rest. */
 export function missingIn(draft: TaskDraft): "title" | "command" | null {
   if (draft.title.trim() === "") return "title";
   return draft.check === "command" && draft.command.trim() === "" ? "command" : null;
@@ -102,7 +102,7 @@ export function newTaskOf(draft: TaskDraft): NewTask {
   return fieldsOf(draft);
 }
 
-/** Only what the form has changed: an agent may have changed the rest meanwhile. */
+/** Returns only the fields that the form has changed: an agent may have changed others meanwhile. */
 export function changeOf(before: TaskDraft, after: TaskDraft): TaskChange {
   const was: Record<string, unknown> = fieldsOf(before);
   const changed = Object.entries(fieldsOf(after)).filter(

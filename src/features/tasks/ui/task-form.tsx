@@ -1,4 +1,4 @@
-/** The fields of a task, for a new one and for one that is changed. */
+/** Form fields of a task, for creating and editing. */
 import { clsx } from "clsx";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import type { TaskCheck, TaskPriority } from "#features/tasks/contract.ts";
@@ -21,17 +21,17 @@ const PRIORITIES: readonly { priority: TaskPriority; name: string }[] = [
   { priority: "low", name: "Low" },
 ];
 
-/** What the server says of these is about what the task waits for. */
+/** Refusal codes that are shown at the blockers field. */
 const ABOUT_BLOCKERS: ReadonlySet<string> = new Set(["dependency_cycle", "blocker_not_found"]);
 
 interface TaskFormProps {
   first: TaskDraft;
-  /** Null: it is a new one. */
+  /** Null for a new task. */
   taskId: string | null;
   action: string;
   isBusy: boolean;
   error: Error | null;
-  /** Told of all that is typed. */
+  /** Called with the draft at every change. */
   onType?: (draft: TaskDraft) => void;
   onSave: (draft: TaskDraft) => void;
   onCancel: () => void;
@@ -46,7 +46,7 @@ export function TaskForm(props: TaskFormProps) {
     onType?.(next);
   };
   const names = useNames(taskId);
-  const said = error === null ? undefined : withNames(messageOf(error), names);
+  const refusal = error === null ? undefined : withNames(messageOf(error), names);
   const isAboutBlockers =
     error instanceof ApiError &&
     ABOUT_BLOCKERS.has(error.code) &&
@@ -59,7 +59,7 @@ export function TaskForm(props: TaskFormProps) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit();
-    // Of a dialog that is its own matter, and nothing is lost by it.
+    // Dialogs handle Escape themselves, and keep the draft.
     if (event.key === "Escape" && taskId !== null) onCancel();
   };
   return (
@@ -72,7 +72,7 @@ export function TaskForm(props: TaskFormProps) {
     >
       <TextField
         label="Title"
-        // A dialog sees to this itself; in a sheet the form comes later.
+        // Dialogs set the focus themselves; in a sheet the form is mounted later.
         {...(taskId === null ? { "data-autofocus": true } : { ref: focusOnMount })}
         required
         maxLength={MAX_TITLE_CHARS}
@@ -115,16 +115,16 @@ export function TaskForm(props: TaskFormProps) {
       <BlockerPicker
         chosen={draft.blockers}
         taskId={taskId}
-        problem={isAboutBlockers ? said : undefined}
+        problem={isAboutBlockers ? refusal : undefined}
         onChange={(blockers) => set({ blockers })}
       />
       <ParentPicker parent={draft.parent} taskId={taskId} onChange={(parent) => set({ parent })} />
       <CheckFields draft={draft} onChange={set} />
-      {said !== undefined && !isAboutBlockers && <InlineError>{said}</InlineError>}
+      {refusal !== undefined && !isAboutBlockers && <InlineError>{refusal}</InlineError>}
       <div
         className={clsx(
           "flex justify-end gap-2",
-          // In a dialog that is longer than the window they stay in sight.
+          // Buttons stay visible in a dialog that is taller than the window.
           taskId === null && "sticky bottom-0 -mx-5 -mb-5 border-t border-line bg-raised px-5 py-3",
         )}
       >
@@ -141,7 +141,7 @@ interface AssigneeProps {
   value: string;
   onChange: (sessionId: string) => void;
   isDisabled?: boolean;
-  /** What a session that cannot be given tasks any more is called. */
+  /** Name of an assignee that is no longer on offer. */
   known?: string | null;
 }
 

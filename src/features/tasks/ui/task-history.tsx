@@ -12,7 +12,7 @@ import { useNames } from "./use-names.ts";
 
 const SHOWN = 8;
 
-/** Who changed what, the newest first. */
+/** Lists changes with their authors, newest first. */
 export function TaskHistory({ page: { task, changes } }: { page: TaskPage }) {
   const now = useNow(60_000);
   const names = useNames(task.id);
@@ -25,7 +25,7 @@ export function TaskHistory({ page: { task, changes } }: { page: TaskPage }) {
         {shown.map((change, at) => {
           const { did, from, to } = changeWords(change, names);
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the lines have nothing else of their own
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines have no id, only a position
             <li key={changes.length - at} className="[overflow-wrap:anywhere]">
               <By by={change.by} isFirst /> {did}
               {(from !== null || to !== null) && (
@@ -51,11 +51,11 @@ export function TaskHistory({ page: { task, changes } }: { page: TaskPage }) {
 
 interface ByProps {
   by: string;
-  /** Of a sentence. */
+  /** True at the beginning of a sentence. */
   isFirst?: boolean;
 }
 
-/** Who did something, by the key that the server has for them. */
+/** Names the author of a change, from the server's key. */
 export function By({ by, isFirst = false }: ByProps) {
   const me = useMe();
   const assignees = useAssignees();

@@ -1,4 +1,4 @@
-/** The small things that cards and a task's own page say in the same way. */
+/** Small parts shared by task cards and the task sheet. */
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { CalendarClock, CircleCheck, CircleDashed, CircleX } from "lucide-react";
@@ -21,7 +21,7 @@ const PRIORITY_TONES: Record<TaskPriority, "bad" | "warn" | "plain"> = {
   low: "plain",
 };
 
-/** What is as usual is not said. */
+/** Shows the priority unless it is normal. */
 export function PriorityPill({ priority }: { priority: TaskPriority }) {
   if (priority === "normal") return null;
   return <Pill tone={PRIORITY_TONES[priority]}>{priority}</Pill>;
@@ -97,7 +97,7 @@ export function TaskAnchor({ taskId, className, children }: TaskAnchorProps) {
   );
 }
 
-/** Other tasks, each with how it stands. */
+/** Links to other tasks, each with its status. */
 export function TaskLinks({ tasks }: { tasks: readonly TaskLink[] }) {
   return (
     <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-raised">

@@ -1,4 +1,4 @@
-/** Choosing other tasks of the board: those that are not over. */
+/** Picker for other open tasks of the board. */
 import { X } from "lucide-react";
 import { useState } from "react";
 import type { TaskLink } from "#features/tasks/contract.ts";
@@ -12,9 +12,9 @@ const SHOWN_CHARS = 80;
 
 interface BlockerPickerProps {
   chosen: readonly Named[];
-  /** The task itself, which cannot wait for itself. */
+  /** Task being edited, which cannot wait for itself. */
   taskId: string | null;
-  /** Why the server did not take them. */
+  /** The server's refusal. */
   problem: string | undefined;
   onChange: (chosen: readonly Named[]) => void;
 }
@@ -76,7 +76,7 @@ export function BlockerPicker({ chosen, taskId, problem, onChange }: BlockerPick
   );
 }
 
-/** On a board with more open tasks than can be offered. */
+/** Adds a task by id, on a board with more open tasks than the picker lists. */
 function ById({ onAdd }: { onAdd: (id: string) => void }) {
   const [id, setId] = useState("");
   const add = () => {

@@ -1,4 +1,4 @@
-/** The card of a deleted task goes away with it: whoever came from there goes on at the head of the board. */
+/** Focus target after deleting a task: its card is gone, so the focus goes to the head of the board. */
 export const AFTER_DELETING = { "data-after-deleting": true };
 
 export function afterDeleting(): HTMLElement | null {

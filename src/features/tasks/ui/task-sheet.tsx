@@ -15,7 +15,7 @@ import { PriorityPill, StatusPill } from "./task-marks.tsx";
 import { afterDeleting } from "./task-sheet-focus.ts";
 import { useBoard, useTask } from "./use-board.ts";
 
-/** One task in full, over its board. Going on from it to another stays in the same sheet. */
+/** Shows one task in full over its board. Links to other tasks open in the same sheet. */
 export function TaskSheet() {
   const { taskId } = useParams({ from: "/app/board/$sessionId/$taskId" });
   const { boardId, param } = useBoard();
@@ -75,7 +75,7 @@ function Shown({ page, onClose }: { page: TaskPage; onClose: () => void }) {
 function Edit({ page: { task }, onDone }: { page: TaskPage; onDone: () => void }) {
   const { boardId } = useBoard();
   const queryClient = useQueryClient();
-  // As it was when the form was opened: what is changed elsewhere meanwhile is not undone.
+  // Task as it was when the form opened, so that saving does not undo changes made elsewhere meanwhile.
   const [first] = useState(() => draftOf(task));
   const save = useMutation({
     mutationFn: async (draft: TaskDraft) => {

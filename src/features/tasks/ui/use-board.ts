@@ -1,4 +1,4 @@
-/** What the page knows of a board, and how it stays true: the server says what has changed. */
+/** Queries of a board. Server hints refresh them. */
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect } from "react";
 import { oneAtATime } from "#features/sessions/ui/list/use-session-lists.ts";
@@ -9,12 +9,12 @@ import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { useLive } from "#surfaces/web/kit/live/live-context.tsx";
 import { isSettled } from "./board-words.ts";
 
-/** Whose board is shown. */
+/** Board that is shown. */
 export interface BoardPlace {
   boardId: string;
-  /** What the session is called. */
+  /** Name of the session. */
   name: string;
-  /** What stands for it in the address. */
+  /** Board parameter in the address. */
   param: string;
 }
 
@@ -29,7 +29,7 @@ export function useBoard(): BoardPlace {
   return place;
 }
 
-/** In the order of the board; what is over, the last first. */
+/** Loads one column in board order; settled tasks newest first. */
 export function useColumn(boardId: string, status: TaskStatus) {
   const order = isSettled(status) ? ("settled" as const) : undefined;
   const found = useInfiniteQuery({
@@ -46,7 +46,7 @@ export function useColumn(boardId: string, status: TaskStatus) {
 }
 export type Column = ReturnType<typeof useColumn>;
 
-/** A task may have moved from one page to another while they were read. */
+/** Removes duplicates: a task may move from one page to another while pages are read. */
 export function eachOnce(pages: readonly { items: TaskCard[] }[]): TaskCard[] {
   const byId = new Map<string, TaskCard>();
   for (const { items } of pages)
@@ -65,7 +65,7 @@ export function useOpenTasks(boardId: string) {
   });
 }
 
-/** Null: it is not there, or not any more. */
+/** Loads a task; null if the board does not have it. */
 export function useTask(boardId: string, taskId: string) {
   return useQuery<TaskPage | null>({
     queryKey: keys.task(boardId, taskId),
@@ -74,32 +74,32 @@ export function useTask(boardId: string, taskId: string) {
 }
 
 /**
- * Reads a task; null if the board does not have it. A list tells first: browsers note every refused
- * request as a fault of the page, and a deleted task is none.
+ * Reads a task; null if the board does not have it. Asks the list first: browsers log every refused
+ * request as an error of the page, and a deleted task is not an error.
  */
 async function readTask(boardId: string, taskId: string, signal: AbortSignal) {
   const found = await api.tasks.list({ id: boardId, query: { ids: taskId } }, { signal });
   return found.items.length === 0 ? null : api.tasks.get({ id: boardId, taskId }, { signal });
 }
 
-const LIVES: ReadonlySet<string> = new Set(["active", "hibernated"]);
+const LIVE_STATES: ReadonlySet<string> = new Set(["active", "hibernated"]);
 
-/** Who can be given a task: the session whose board it is, and its live children. */
+/** Lists sessions that can be assigned a task: the board's session and its live children. */
 export function useAssignees(): { id: string; name: string }[] {
   const { boardId, name } = useBoard();
   const children = useFamily(boardId, true)?.items ?? [];
   return [
     { id: boardId, name },
     ...children
-      .filter(({ lifecycle }) => LIVES.has(lifecycle))
+      .filter(({ lifecycle }) => LIVE_STATES.has(lifecycle))
       .map(({ sessionId, title }) => ({ id: sessionId, name: title ?? sessionId })),
   ];
 }
 
-/** Hints come in bursts while agents work; one look per burst is enough. */
-const GATHER_MS = 300;
+/** Hints come in bursts while agents work; one refresh per burst is enough. */
+const BATCH_MS = 300;
 
-/** Follows the topic of the board. */
+/** Subscribes to the board's topic. */
 export function useBoardChanges(boardId: string): void {
   const live = useLive();
   const queryClient = useQueryClient();
@@ -124,9 +124,9 @@ export function useBoardChanges(boardId: string): void {
     const stop = live.subscribe(`board:${boardId}`, {
       onHint: ({ id }) => {
         changed.add(id);
-        timer ??= window.setTimeout(flush, GATHER_MS);
+        timer ??= window.setTimeout(flush, BATCH_MS);
       },
-      // What changed after the board was read and before it was followed was not told.
+      // Changes between the first read and the subscription sent no hint.
       onSubscribed: refreshAll,
       onReset: refreshAll,
     });

@@ -4,7 +4,7 @@ import type { Page } from "#protocol/page.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { useAssignees, useBoard } from "./use-board.ts";
 
-/** What tasks and sessions are called, by their ids, as far as this page knows. Asks for nothing new. */
+/** Names of tasks and sessions by id, as far as they are cached. Makes no request of its own. */
 export function useNames(taskId: string | null): ReadonlyMap<string, string> {
   const { boardId } = useBoard();
   const queryClient = useQueryClient();

@@ -8,7 +8,7 @@ interface UsageBarsProps {
   today: number;
 }
 
-/** Tokens a day, in below and out on top. The table beneath says the same in figures. */
+/** Bar chart of tokens per day, input below and output on top. The table beneath has the figures. */
 export function UsageBars({ items, from, today }: UsageBarsProps) {
   const bars = dayBars(items, from, today);
   const most = Math.max(1, ...bars.map(({ input, output }) => input + output));

@@ -1,4 +1,4 @@
-/** What the usage page lists, in order. Pure. */
+/** Rows of the usage page, in order. Pure. */
 import type { UsageItem } from "#features/usage/contract.ts";
 
 export type UsageBy = "day" | "model" | "session";
@@ -13,7 +13,7 @@ export type Range = keyof typeof RANGES;
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Days are the server's, and the server's are UTC. */
+/** Returns the UTC day, as the server counts days. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
@@ -23,14 +23,14 @@ export function firstDay(range: Range, now: number): string | undefined {
   return days === null ? undefined : dayOf(now - (days - 1) * DAY_MS);
 }
 
-/** Days newest first; anything else by how much it used. */
+/** Sorts days newest first, anything else by usage. */
 export function usageRows(by: UsageBy, items: readonly UsageItem[]): UsageItem[] {
   return [...items].sort((a, b) =>
-    by === "day" ? b.key.localeCompare(a.key) : weight(b) - weight(a),
+    by === "day" ? b.key.localeCompare(a.key) : usageOf(b) - usageOf(a),
   );
 }
 
-function weight({ costMicros, inputTokens, outputTokens }: UsageItem): number {
+function usageOf({ costMicros, inputTokens, outputTokens }: UsageItem): number {
   return (costMicros ?? 0) * 1000 + inputTokens + outputTokens;
 }
 
@@ -41,9 +41,9 @@ export interface DayBar {
   item: UsageItem | undefined;
 }
 
-const MOST_BARS = 90;
+const MAX_BARS = 90;
 
-/** Every day from the first to today, also those on which nothing was used. */
+/** Lists every day from the first to today, including days without usage. */
 export function dayBars(
   items: readonly UsageItem[],
   from: string | undefined,
@@ -52,7 +52,7 @@ export function dayBars(
   const byDay = new Map(items.map((item) => [item.key, item]));
   const oldest = from ?? [...byDay.keys()].sort()[0] ?? dayOf(now);
   const count = Math.round((Date.parse(dayOf(now)) - Date.parse(oldest)) / DAY_MS) + 1;
-  const shown = Math.max(1, Math.min(count, MOST_BARS));
+  const shown = Math.max(1, Math.min(count, MAX_BARS));
   return Array.from({ length: shown }, (_, at) => {
     const day = dayOf(now - (shown - 1 - at) * DAY_MS);
     const item = byDay.get(day);

@@ -47,7 +47,7 @@ export function ActivityDot({ activity, className }: { activity: Activity; class
 
 interface ActivityLabelProps {
   activity: Activity;
-  /** When more is known than the activity alone says. */
+  /** Replaces the activity's text when more is known. */
   words?: string | undefined;
 }
 

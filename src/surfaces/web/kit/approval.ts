@@ -1,4 +1,4 @@
-/** What is read out of a question to a person. Pure. */
+/** Fields of an approval request. Pure. */
 import type { Approval } from "#features/approvals/contract.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
 import { isRecord } from "./api/api-client.ts";
@@ -11,9 +11,9 @@ interface Shown {
   tool: string;
   input: unknown;
   reason: string | null;
-  /** Where a command would run; null at the top of the workspace. */
+  /** Working directory of a command; null at the top of the workspace. */
   cwd: string | null;
-  /** True for a command that would run in a sandbox; a lasting yes to it holds only in one. */
+  /** True for a command that would run in a sandbox; "Always" for it holds only in one. */
   sandboxed: boolean;
 }
 

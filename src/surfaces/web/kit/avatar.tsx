@@ -4,7 +4,7 @@ import { ROUTE_TABLE } from "#client/index.ts";
 import { fetchFile } from "./api/api-client.ts";
 import { keys } from "./api/query-keys.ts";
 
-/** The face of an agent: its uploaded image, its emoji, or the first letter of its name. */
+/** Avatar of an agent: its uploaded image, its emoji, or the first letter of its name. */
 export function Avatar({
   name,
   avatar,
@@ -30,7 +30,7 @@ export function Avatar({
 /** Path of the avatar route up to the person's id. */
 const UPLOADED = ROUTE_TABLE.orchestrators.getAvatar.replace(/^GET |\{.*$/g, "");
 
-/** True for an image that the server keeps. */
+/** True for an image that the server stores. */
 export function isUploaded(avatar: string | null): avatar is string {
   return avatar?.startsWith(UPLOADED) ?? false;
 }
@@ -62,11 +62,11 @@ function dataUrlOf(blob: Blob): Promise<string> {
   });
 }
 
-const MAX_SIGNS = 2;
+const MAX_GRAPHEMES = 2;
 
-/** Pictures from elsewhere are not fetched: whoever serves them would learn who looks, and when. */
+/** Returns the emoji or the initial. Other hosts' images are not fetched: the host would learn who looks. */
 export function faceOf(name: string, avatar: string | null): string {
-  const signs = [...new Intl.Segmenter().segment((avatar ?? "").trim())];
-  if (signs.length > 0 && signs.length <= MAX_SIGNS) return (avatar ?? "").trim();
+  const graphemes = [...new Intl.Segmenter().segment((avatar ?? "").trim())];
+  if (graphemes.length > 0 && graphemes.length <= MAX_GRAPHEMES) return (avatar ?? "").trim();
   return ([...name.trim()][0] ?? "?").toUpperCase();
 }

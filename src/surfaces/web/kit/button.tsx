@@ -32,7 +32,7 @@ export function Button({ look = "plain", size = "normal", className, type, ...re
 }
 
 export interface IconButtonProps extends Omit<ButtonProps, "aria-label"> {
-  /** Said by screen readers and shown on hover. */
+  /** Label for screen readers, and tooltip. */
   label: string;
 }
 

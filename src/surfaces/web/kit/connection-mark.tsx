@@ -23,7 +23,7 @@ const DOTS: Record<Connection, string> = {
   offline: "bg-bad",
 };
 
-/** Whether what is shown is what is. */
+/** Shows if the page is connected, and so up to date. */
 export function ConnectionMark() {
   const connection = useConnection();
   return (
@@ -38,7 +38,7 @@ export function ConnectionMark() {
   );
 }
 
-/** For places with little room: silent while all is well. */
+/** Shows connection problems only, for places with little room. */
 export function ConnectionTrouble() {
   const connection = useConnection();
   const isTrouble = connection === "reconnecting" || connection === "offline";

@@ -4,7 +4,7 @@ import { type ReactNode, useRef } from "react";
 import { Button } from "./button.tsx";
 import { revealLine } from "./text/reveal.ts";
 
-// As high as the panels: the later of two dialogs covers the earlier.
+// Same level as the panels: the later of two dialogs covers the earlier.
 const OVERLAY = "fixed inset-0 z-50 bg-black/30 backdrop-blur-[1px] dark:bg-black/55";
 const PANEL =
   "animate-rise fixed inset-x-3 bottom-3 z-50 mx-auto max-h-[calc(100dvh-1.5rem)] overflow-y-auto rounded-2xl border border-line bg-raised shadow-float outline-none sm:top-[8vh] sm:bottom-auto sm:max-h-[86vh]";
@@ -16,7 +16,7 @@ interface ModalProps {
   children: ReactNode;
 }
 
-/** Who was typing or clicking goes on where the dialog was opened from. */
+/** Returns the focus to where the dialog was opened from. */
 export function useFocusBack(elsewhere?: () => HTMLElement | null) {
   const opener = useRef<Element | null>(null);
   return {
@@ -36,7 +36,7 @@ export function useFocusBack(elsewhere?: () => HTMLElement | null) {
   };
 }
 
-/** A menu goes away with the choice that was made in it: its button is what stays. */
+/** Returns the button of a menu instead of its item, because the menu is gone when the dialog closes. */
 function openerOf(active: Element | null): Element | null {
   const label = active?.closest("[role=menu]")?.getAttribute("aria-labelledby");
   return (label && document.getElementById(label)) || active;

@@ -10,7 +10,7 @@ interface LabelledProps {
 }
 
 interface RefusableProps extends LabelledProps {
-  /** Why what was given is not taken. */
+  /** Reason why the value is not accepted. */
   problem?: string | undefined;
 }
 

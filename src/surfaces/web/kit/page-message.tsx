@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 
 interface PageMessageProps {
   title: string;
-  /** The page has a heading of its own. */
+  /** True if the page has its own heading. */
   isPart?: boolean;
   children?: ReactNode;
 }
 
-/** A page or pane that has only something to say. */
+/** Shows a page or pane that contains only a message. */
 export function PageMessage({ title, isPart = false, children }: PageMessageProps) {
   const Heading = isPart ? "h2" : "h1";
   return (

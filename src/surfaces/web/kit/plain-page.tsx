@@ -4,12 +4,12 @@ import { DrawerButton } from "./side-drawer.tsx";
 
 interface PlainPageProps {
   title: string;
-  /** At the right of the title. */
+  /** Content at the right of the title. */
   aside?: ReactNode;
   children: ReactNode;
 }
 
-/** A page beside the list that is no session: a title that stays, and a column that scrolls. */
+/** Page that is no session: a fixed title and a scrolling column beside the list. */
 export function PlainPage({ title, aside, children }: PlainPageProps) {
   useDocumentTitle(title);
   return (

@@ -1,4 +1,4 @@
-/** Parts of a card report when their beginning and their end were in sight; the card waits for all. */
+/** Tests of the read gate: each part reports when its start and end were visible; the card waits for all. */
 import { act } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -57,7 +57,7 @@ const show = (id: string, texts: string[]) =>
   act(() => root.render(<Card id={id} texts={texts} />));
 const state = () => box.querySelector("output")?.textContent;
 
-/** The first or the last mark of a part comes into sight. */
+/** Makes the first or the last mark of a part visible. */
 function see(label: string, which: "start" | "end"): void {
   const marks = [...box.querySelectorAll(`section[aria-label="${label}"] > span[aria-hidden]`)];
   const target = which === "start" ? marks[0] : marks.at(-1);

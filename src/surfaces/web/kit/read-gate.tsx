@@ -1,7 +1,7 @@
 /**
- * What somebody decides about must have been on the screen. A card makes a gate and puts its parts into
- * `ReadScope`; each part reports when its beginning and its end were in sight. The gate is open when
- * that is true of all of them.
+ * Read gate: a decision requires that its subject was on the screen. A card creates a gate and puts its
+ * parts into `ReadScope`; each part reports when its start and its end were visible. The gate opens when
+ * all parts have reported.
  */
 import {
   createContext,
@@ -28,18 +28,18 @@ interface Scope {
 
 const ReadContext = createContext<Scope | null>(null);
 
-/** Parts that were seen, by card: a card that scrolls out of the page and back is not read twice. */
+/** Parts that were seen, by card: a card that scrolls away and back need not be read again. */
 const remembered = new Map<string, ReadonlySet<string>>();
 const MAX_REMEMBERED = 200;
 
 export interface ReadGate {
   scope: Scope;
   isRead: boolean;
-  /** Brings the next piece of what was not seen into view. */
+  /** Scrolls the next unread part into view. */
   readOn(): void;
 }
 
-/** `id`: what is decided about. */
+/** `id`: subject of the decision. */
 export function useReadGate(id: string): ReadGate {
   const [parts, setParts] = useState<readonly Part[]>([]);
   const [seen, setSeen] = useState(() => remembered.get(id) ?? new Set<string>());
@@ -64,7 +64,7 @@ export function useReadGate(id: string): ReadGate {
   const unread = parts.filter(({ key }) => !seen.has(key));
   return {
     scope,
-    // Before its parts have reported, nothing was seen.
+    // Nothing was seen before the parts have reported.
     isRead: parts.length > 0 && unread.length === 0,
     readOn: () => {
       const first = unread.toSorted((a, b) => byPlace(a.element, b.element))[0];
@@ -83,7 +83,7 @@ function pageThrough(element: HTMLElement): void {
   const hasMore = element.scrollTop + element.clientHeight < element.scrollHeight - 1;
   if (!isInView) element.scrollIntoView({ block: top < 0 ? "start" : "nearest" });
   if (isInView && hasMore) element.scrollBy({ top: element.clientHeight * 0.9 });
-  // The beginning was not seen yet, for instance because End was pressed at once.
+  // The start was not seen yet, for instance because End was pressed at once.
   else if (isInView) element.scrollTo({ top: 0 });
   element.focus({ preventScroll: true });
 }
@@ -93,16 +93,16 @@ export function ReadScope({ gate, children }: { gate: ReadGate; children: ReactN
 }
 
 export interface SeenMarks {
-  /** Of the element that is read, and scrolls if it is long. */
+  /** Ref of the element that is read, and scrolls if it is long. */
   region: RefObject<HTMLElement | null>;
-  /** Of marks at the beginning and at the end of the text. */
+  /** Refs of marks at the start and at the end of the text. */
   start: RefObject<HTMLElement | null>;
   end: RefObject<HTMLElement | null>;
-  /** True also where nobody asks. */
+  /** True also outside of a scope. */
   isSeen: boolean;
 }
 
-/** `isWhole`: false while a part of the text is not drawn at all, so that its end is not the end. */
+/** `isWhole`: false while a part of the text is not drawn, so that its end is not the real end. */
 export function useSeenToEnd(key: string, isWhole = true): SeenMarks {
   const scope = useContext(ReadContext);
   const region = useRef<HTMLElement | null>(null);
@@ -130,7 +130,7 @@ interface Watched {
   end: HTMLElement | null;
 }
 
-/** Calls back once both marks were in sight, inside their own scrolling box and in the window. */
+/** Calls back once both marks were visible, inside their own scrolling box and in the window. */
 function watch({ region, start, end }: Watched, onSeen: () => void): (() => void) | undefined {
   if (!start || !end) return;
   if (typeof IntersectionObserver === "undefined") return watchScrolling(region, onSeen);

@@ -4,20 +4,20 @@ import type { ReactNode } from "react";
 import { useFocusBack } from "./dialog.tsx";
 import { revealLine } from "./text/reveal.ts";
 
-/** Of a form in a sheet: Escape means that, and not all of the sheet. */
+/** Attribute of a form in a sheet: Escape closes the form, not the sheet. */
 export const OWN_ESCAPE = { "data-own-escape": true };
 
 interface SheetProps {
   title: ReactNode;
-  /** Beside the title, in small. */
+  /** Small text beside the title. */
   above?: ReactNode;
   onClose: () => void;
-  /** Where to go on when it closes, if not where it was opened from. */
+  /** Focus target after closing, if not the opener. */
   focusAfter?: () => HTMLElement | null;
   children: ReactNode;
 }
 
-/** One thing in full, over the page it was opened from: at the right, on a phone all of the screen. */
+/** Shows one thing in full over the page: at the right, on a phone over the whole screen. */
 export function Sheet({ title, above, onClose, focusAfter, children }: SheetProps) {
   const focusBack = useFocusBack(focusAfter);
   return (

@@ -1,4 +1,4 @@
-/** On a phone the list of sessions is a drawer: who opens it, and what shows it. */
+/** Session list as a drawer on a phone: the button and the drawer. */
 import { useQuery } from "@tanstack/react-query";
 import { Menu, X } from "lucide-react";
 import { Dialog } from "radix-ui";
@@ -15,9 +15,9 @@ export const DrawerOpener = OpenDrawer.Provider;
 
 const BADGE =
   "absolute top-0.5 right-0 min-w-4 rounded-full px-1 text-center text-2xs leading-4 tabular-nums";
-const MOST_SHOWN = 99;
+const MAX_SHOWN = 99;
 
-/** Stands at the start of every page's header; nothing where the list is in sight anyway. */
+/** Shown at the start of every page's header, unless the list is visible anyway. */
 export function DrawerButton() {
   const open = useContext(OpenDrawer);
   const waiting = useQuery<Page<Approval>, Error, number>({
@@ -29,18 +29,18 @@ export function DrawerButton() {
   if (open === undefined) return null;
   const count = waiting.data ?? 0;
   const letters = unread.data?.count ?? 0;
-  const news = [
+  const counts = [
     count > 0 && `${plural(count, "question")} for you`,
     letters > 0 && plural(letters, "unread letter"),
   ].filter((words) => words !== false);
   return (
-    <IconButton label={["All sessions", ...news].join(", ")} className="relative" onClick={open}>
+    <IconButton label={["All sessions", ...counts].join(", ")} className="relative" onClick={open}>
       <Menu size={19} aria-hidden />
       {count > 0 && (
-        <span className={`${BADGE} bg-warn text-page`}>{Math.min(count, MOST_SHOWN)}</span>
+        <span className={`${BADGE} bg-warn text-page`}>{Math.min(count, MAX_SHOWN)}</span>
       )}
       {letters > 0 && count === 0 && (
-        <span className={`${BADGE} bg-accent text-on-accent`}>{Math.min(letters, MOST_SHOWN)}</span>
+        <span className={`${BADGE} bg-accent text-on-accent`}>{Math.min(letters, MAX_SHOWN)}</span>
       )}
       {letters > 0 && count > 0 && (
         <span className="absolute right-1 bottom-1 size-2 rounded-full bg-accent" />
@@ -62,7 +62,7 @@ export function SideDrawer({ isOpen, onClose, children }: SideDrawerProps) {
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/30 dark:bg-black/55" />
         <Dialog.Content
           aria-describedby={undefined}
-          // The first thing in it would be a field, and a field brings up the keyboard.
+          // The first element would be a field, which opens the on-screen keyboard.
           onOpenAutoFocus={(event) => {
             event.preventDefault();
             if (event.target instanceof HTMLElement) event.target.focus();

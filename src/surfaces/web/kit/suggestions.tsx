@@ -1,4 +1,4 @@
-/** The demo can play them all; a real model does more with them. */
+/** Suggested prompts. The demo model can play them all; a real model does more with them. */
 const SUGGESTIONS = [
   "What can you do?",
   "Make me a tiny web page about otters and show me",
@@ -6,7 +6,7 @@ const SUGGESTIONS = [
   "Write a python script that says hello, and run it",
 ];
 
-/** Only who leads others can do it. */
+/** Only a session that can delegate is able to do it. */
 const FOR_AN_ORCHESTRATOR = "Let two agents research otters and make a page about them";
 
 interface SuggestionsProps {
@@ -14,7 +14,7 @@ interface SuggestionsProps {
   onChoose: (text: string) => void;
 }
 
-/** For who does not know yet what to ask: one click fills the prompt. */
+/** Prompt suggestions for a first session: one click fills the prompt. */
 export function Suggestions({ isOrchestrator = false, onChoose }: SuggestionsProps) {
   const offered = isOrchestrator ? [FOR_AN_ORCHESTRATOR, ...SUGGESTIONS] : SUGGESTIONS;
   return (

@@ -20,7 +20,7 @@ interface Toast {
   action: ToastAction | null;
 }
 
-/** What can be done about it as long as it is shown. */
+/** Action offered while the toast is shown. */
 export interface ToastAction {
   name: string;
   run: () => void;
@@ -28,13 +28,13 @@ export interface ToastAction {
 
 interface Toasts {
   say: (title: string, text?: string, action?: ToastAction) => void;
-  /** Shows what went wrong, in the server's own words. */
+  /** Shows an error in the server's own words. */
   fail: (title: string, error: unknown) => void;
 }
 
 const ToastContext = createContext<Toasts | undefined>(undefined);
-const SHOWN_MS = 6_000;
-const SHOWN_AT_ONCE = 3;
+const VISIBLE_MS = 6_000;
+const MAX_TOASTS = 3;
 
 export function ToastProvider({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<Toast[]>([]);
@@ -45,8 +45,8 @@ export function ToastProvider({ children }: { children: ReactNode }) {
   const add = useCallback(
     (toast: Omit<Toast, "id">) => {
       const id = nextId.current++;
-      setToasts((shown) => [...shown.slice(1 - SHOWN_AT_ONCE), { ...toast, id }]);
-      window.setTimeout(() => dismiss(id), SHOWN_MS);
+      setToasts((shown) => [...shown.slice(1 - MAX_TOASTS), { ...toast, id }]);
+      window.setTimeout(() => dismiss(id), VISIBLE_MS);
     },
     [dismiss],
   );
@@ -63,7 +63,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
       {children}
       <section
         aria-label="Notifications"
-        // Said outright, or an open dialog would hide it from who listens.
+        // Explicit, because an open dialog would hide it from screen readers.
         aria-live="polite"
         className="pointer-events-none fixed inset-x-3 top-17 z-60 flex flex-col items-end gap-2"
       >

@@ -32,7 +32,7 @@ async function readMe(signal: AbortSignal): Promise<Me | null> {
   }
 }
 
-/** Everything behind the sign-in: the list at the side, one page beside it; on a phone the list is a drawer. */
+/** Frame of all pages behind the sign-in: the list at the side, on a phone in a drawer, and one page. */
 export function AppFrame() {
   const me = useQuery({
     queryKey: keys.me,
@@ -64,7 +64,7 @@ export function AppFrame() {
   return <div role="status" aria-label="Loading" className="h-full" />;
 }
 
-/** Another tab of this browser signed somebody else in; what this tab showed is gone. */
+/** Shown after another tab of this browser signed somebody else in; this tab's content is gone. */
 function PersonChanged({ before, now }: { before: Me; now: Me }) {
   return (
     <PageMessage title="Somebody else is signed in now">
@@ -90,7 +90,7 @@ function Panes({ me }: { me: Me }) {
   useLetterCount();
   const isWide = useMedia(WIDE);
   const place = useLocation({ select: ({ pathname }) => pathname });
-  // Where it was opened: whoever has gone elsewhere since is done with it.
+  // Address at which the drawer was opened: navigating closes it.
   const [openedAt, setOpenedAt] = useState<string | null>(null);
   if (openedAt !== null && openedAt !== place) setOpenedAt(null);
   const open = useCallback(() => setOpenedAt(place), [place]);

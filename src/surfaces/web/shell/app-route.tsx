@@ -1,4 +1,4 @@
-/** What all pages are under: the root, and the frame of those behind the sign-in. */
+/** Root route, and the frame route of pages behind the sign-in. */
 import { createRootRoute, createRoute, Outlet } from "@tanstack/react-router";
 import { INBOX_SEARCH } from "#features/mailbox/ui/list/inbox-search.ts";
 import { WANTED_SEARCH } from "#features/search/ui/page-search.ts";

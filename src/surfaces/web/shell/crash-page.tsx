@@ -3,7 +3,7 @@ import { messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 
-/** A bug in this page, or a part of it that could not be loaded after an upgrade. */
+/** Shown for a bug in this page, or a part that could not be loaded after an upgrade. */
 export function CrashPage({ error }: ErrorComponentProps) {
   return (
     <PageMessage title="This page broke">

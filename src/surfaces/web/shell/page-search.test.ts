@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dropForeign, keepOwn } from "./page-search.ts";
 
-/** Goes through the steps from the frame to the page, as the router does. */
+/** Runs the steps from the frame to the page, as the router does. */
 function follow(search: object, steps: readonly ((step: never) => object)[]): object {
   const [first, ...rest] = steps;
   if (first === undefined) return search;

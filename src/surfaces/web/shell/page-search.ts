@@ -1,10 +1,11 @@
 /**
- * Links keep the search of the address, so that the list at the side stays as it is. What belongs to
- * one page only must not follow to the others: a page names what is its own, and it goes with it.
+ * Search parameters across links. Links keep them, so that the list at the side stays as it is.
+ * Parameters of one page must not follow to others: a page names its own, and they are dropped when
+ * leaving it.
  */
 interface Search {
   [name: string]: unknown;
-  /** Those that the page one goes to has a use for. */
+  /** Parameters that the target page uses. */
   [OWN]?: readonly string[];
 }
 
@@ -15,18 +16,18 @@ interface Step {
   next: (search: never) => object;
 }
 
-const stepOn = ({ search, next }: Step): Search => ({ ...next(search as never) });
+const runNext = ({ search, next }: Step): Search => ({ ...next(search as never) });
 
-/** For the frame of all pages: the names that some page has for itself. */
+/** Middleware of the frame: drops parameters that belong to other pages. */
 export function dropForeign(names: readonly string[]) {
   return (step: Step): never => {
-    const { [OWN]: own = [], ...search } = stepOn(step);
+    const { [OWN]: own = [], ...search } = runNext(step);
     for (const name of names) if (!own.includes(name)) delete search[name];
     return search as never;
   };
 }
 
-/** For such a page. */
+/** Middleware of a page with parameters of its own. */
 export function keepOwn(names: readonly string[]) {
-  return (step: Step): never => ({ ...stepOn(step), [OWN]: names }) as never;
+  return (step: Step): never => ({ ...runNext(step), [OWN]: names }) as never;
 }

@@ -2,7 +2,7 @@ import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { isUnauthenticated, isUncertain } from "#surfaces/web/kit/api/api-client.ts";
 import { signInEnded } from "#surfaces/web/kit/api/sign-in-ended.ts";
 
-/** Any answer of 401 means that nobody is signed in: `me` becomes null and the shell asks again. */
+/** Creates the query client. Any 401 goes to `signInEnded`, which leads to a sign-in. */
 export function createQueryClient(): QueryClient {
   const noticeSignOut = (error: Error) => {
     if (isUnauthenticated(error)) signInEnded(client, error);

@@ -105,13 +105,13 @@ const searchRoute = createRoute({
   path: "/search",
   validateSearch: readWantedSearch,
   search: { middlewares: [keepOwn(WANTED_SEARCH)] },
-  // Written by hand, an address often says it so; elsewhere that looks through the list of sessions.
+  // Hand-written addresses often use `q`; on other pages `q` filters the session list.
   beforeLoad: ({ cause, search }) => {
     const { q, for: words } = search;
     if (cause === "enter" && q !== undefined && words === undefined)
       throw redirect({ to: "/search", search: { for: q }, replace: true });
   },
-  // Not loaded when it is asked for: whoever has pressed the shortcut types on at once.
+  // Bundled, not lazy: a person who has pressed the shortcut types on at once.
   component: SearchPage,
 });
 

@@ -13,7 +13,7 @@ const TABS = [
   { to: "/settings/machines", name: "Machines" },
 ] as const;
 
-/** What the organisation and oneself have set up; one page for each kind. */
+/** Settings of the organisation and of the person, one page for each kind. */
 export function SettingsPage() {
   return (
     <PlainPage title="Settings">

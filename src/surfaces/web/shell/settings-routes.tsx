@@ -1,4 +1,4 @@
-/** The pages of the settings. */
+/** Settings routes. */
 import { createRoute, lazyRouteComponent, Navigate } from "@tanstack/react-router";
 import { appRoute } from "./app-route.tsx";
 

@@ -12,15 +12,15 @@ import {
 import { useConnection } from "#surfaces/web/kit/live/live-context.tsx";
 
 /**
- * Clears what this tab holds when its person signs out anywhere or somebody else signs in. A sign-in
- * that expires hides it and keeps drafts and unsent prompts for the same person. Returns the person
+ * Clears this tab's content when its person signs out anywhere or somebody else signs in. An expired
+ * sign-in hides the content and keeps drafts and unsent prompts for the same person. Returns the person
  * who was shown before, when another tab has signed somebody else in since.
  */
 export function useTabPerson(me: Me | null | undefined): Me | null {
   const queryClient = useQueryClient();
   const [shown, setShown] = useState<Me | null>(null);
   if (me && shown?.user.id !== me.user.id) {
-    // Taken in any case: it says nothing about whoever comes after.
+    // Reset in any case: the flag says nothing about the next person.
     const isByThisTab = takeSignedInHere();
     if (shown === null || isByThisTab) setShown(me);
   }
@@ -32,7 +32,7 @@ export function useTabPerson(me: Me | null | undefined): Me | null {
     takeOver(id);
     return onPersonChange((other) => {
       if (other === id) return;
-      // It has expired for this tab too, which asks for itself.
+      // The sign-in has expired for this tab too, which asks for itself.
       if (other === "") return void queryClient.invalidateQueries({ queryKey: keys.me });
       forgetContent(other ?? undefined);
       forgetAnswers(queryClient);
@@ -43,7 +43,7 @@ export function useTabPerson(me: Me | null | undefined): Me | null {
   useEffect(() => {
     if (!isSignedOut) return;
     forgetAnswers(queryClient);
-    // A sign-out has cleared what was kept before this; all that is left is an expired sign-in.
+    // A sign-out has cleared everything before this point, so this is an expired sign-in.
     announceExpiry();
     // Another tab may sign in or out while this one waits.
     return onPersonChange((other) => {
@@ -54,14 +54,14 @@ export function useTabPerson(me: Me | null | undefined): Me | null {
   return before;
 }
 
-/** Answers that are nobody's: the page for signing in shows them. */
+/** Queries that belong to no person: the sign-in page uses them. */
 const PUBLIC: readonly unknown[] = [keys.me[0], keys.signInProviders[0]];
 
 function forgetAnswers(queryClient: QueryClient): void {
   queryClient.removeQueries({ predicate: ({ queryKey }) => !PUBLIC.includes(queryKey[0]) });
 }
 
-/** The server ends the connection of whoever was signed out: then it is asked who this is. */
+/** Asks who is signed in when the server closes the connection, as it does after a sign-out. */
 export function useSignOutElsewhere(): void {
   const queryClient = useQueryClient();
   const isCut = useConnection() === "reconnecting";

@@ -24,7 +24,7 @@ import { RecipientField } from "./recipient-field.tsx";
 import { type Recipient, recipientsOf } from "./recipients.ts";
 import { MAX_LETTER_CHARS } from "./reply-form.tsx";
 
-/** What a person writes; the rest comes from agents and the platform. */
+/** Message types that a person can write; agents and the platform write the others. */
 const KINDS: Partial<Record<LetterType, string>> = {
   message: "Message",
   question: "Question: wakes an agent that sleeps",
@@ -40,29 +40,29 @@ interface LetterDraft {
 }
 
 const EMPTY: LetterDraft = { chosen: null, typed: "", messageType: "message", content: "" };
-const KEPT = "new letter";
+const DRAFT_KEY = "new letter";
 
-/** Left without sending, it is there again the next time. */
+/** Keeps the draft when the dialog is closed without sending. */
 export function ComposeForm({ onClose }: { onClose: () => void }) {
-  const [draft, setDraft] = useState(() => readForm(KEPT, EMPTY));
+  const [draft, setDraft] = useState(() => readForm(DRAFT_KEY, EMPTY));
   const { chosen, typed, messageType, content } = draft;
   const set = (change: Partial<LetterDraft>) => {
     const next = { ...draft, ...change };
     setDraft(next);
-    keepForm(KEPT, next);
+    keepForm(DRAFT_KEY, next);
   };
   const drop = () => {
-    keepForm(KEPT, null);
+    keepForm(DRAFT_KEY, null);
     onClose();
   };
   const nextField = useRef<HTMLSelectElement>(null);
-  const everybody = useEverybody(typed);
+  const allRecipients = useRecipients(typed);
   const send = useSend(drop);
-  const instead = insteadOf(send.error, everybody);
+  const instead = ownerInstead(send.error, allRecipients);
   const choose = (recipient: Recipient | undefined) => {
     set({ chosen: recipient ?? null });
     send.reset();
-    // The field that was typed into is gone: one goes on with the next.
+    // The field that had the focus is gone: focus the next one.
     if (recipient) nextField.current?.focus();
   };
   const to = chosen?.to ?? typed.trim();
@@ -79,7 +79,7 @@ export function ComposeForm({ onClose }: { onClose: () => void }) {
       <RecipientField
         chosen={chosen ?? undefined}
         typed={typed}
-        everybody={everybody}
+        everybody={allRecipients}
         onChoose={choose}
         onType={(text) => set({ typed: text })}
       />
@@ -125,16 +125,19 @@ export function ComposeForm({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Whose agent does not want the letter, when that was said: the person themselves can be written to. */
-function insteadOf(error: Error | null, everybody: readonly Recipient[]): Recipient | undefined {
+/** Finds the owner of an agent that does not accept the message: the owner can be written to instead. */
+function ownerInstead(
+  error: Error | null,
+  allRecipients: readonly Recipient[],
+): Recipient | undefined {
   if (!(error instanceof ApiError) || error.code !== "mail_not_accepted") return undefined;
-  return everybody.find(({ kind, to }) => kind === "person" && error.message.includes(to));
+  return allRecipients.find(({ kind, to }) => kind === "person" && error.message.includes(to));
 }
 
 function useSend(onSent: () => void) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  // Sent again after an answer that did not come, it is the same letter; a changed one is another.
+  // A request repeated after a lost answer has the same key and creates one message.
   const sent = useRef({ body: "", key: "" });
   return useMutation({
     mutationFn: (body: NewLetter) => {
@@ -154,8 +157,8 @@ function useSend(onSent: () => void) {
   });
 }
 
-/** All whom one may choose from: people and agents of the organisation, and one's own sessions. */
-function useEverybody(typed: string): Recipient[] {
+/** Lists all possible recipients: people and agents of the organisation, and one's own sessions. */
+function useRecipients(typed: string): Recipient[] {
   const me = useMe();
   const orgId = me?.org.id ?? "";
   const members = useQuery({

@@ -7,7 +7,7 @@ import { matching, type Recipient } from "./recipients.ts";
 const ICONS = { person: User, agent: Bot, session: MessagesSquare } as const;
 
 interface RecipientFieldProps {
-  /** Chosen from the list; undefined while somebody types. */
+  /** Recipient chosen from the list; undefined while somebody types. */
   chosen: Recipient | undefined;
   typed: string;
   everybody: readonly Recipient[];
@@ -18,11 +18,11 @@ interface RecipientFieldProps {
 const FIELD =
   "flex h-9 w-full items-center gap-2 rounded-lg border border-line-strong bg-page px-3 text-sm focus-within:border-accent focus-within:ring-2 focus-within:ring-accent/25 max-sm:text-base";
 
-/** To whom: found by what is typed, chosen by arrow keys and Enter or by a click. */
+/** Recipient search box: choose by arrow keys and Enter, or by a click. */
 export function RecipientField(props: RecipientFieldProps) {
   const { chosen, onChoose } = props;
   const id = useId();
-  // Taken away again, somebody else is looked for at once.
+  // Removing the recipient focuses the search box again.
   const wasChosen = useRef(false);
   useEffect(() => {
     wasChosen.current = chosen !== undefined;
@@ -64,7 +64,7 @@ const STEPS: Record<string, 1 | -1> = { ArrowDown: 1, ArrowUp: -1 };
 
 interface FinderProps extends RecipientFieldProps {
   id: string;
-  /** It takes the focus. */
+  /** True if the field takes the focus. */
   isNext: boolean;
 }
 
@@ -128,7 +128,7 @@ function Finder({ id, typed, everybody, isNext, onChoose, onType }: FinderProps)
               role="option"
               tabIndex={-1}
               aria-selected={recipient === current}
-              // Before the field loses the focus, which closes the list.
+              // Handles the press before the field loses the focus, which closes the list.
               onPointerDown={(event) => {
                 event.preventDefault();
                 onChoose(recipient);
@@ -148,7 +148,7 @@ function Finder({ id, typed, everybody, isNext, onChoose, onType }: FinderProps)
   );
 }
 
-/** Only the list is closed: heard before the dialog around it, which lets be what was dealt with. */
+/** Closes only the list on Escape: the listener runs before the dialog's, which ignores handled events. */
 function useEscape(isShown: boolean, close: () => void): void {
   const latest = useRef(close);
   useEffect(() => {

@@ -1,26 +1,26 @@
-/** Whom one can write to, found by what was typed so far. Pure. */
+/** Possible recipients, filtered by the typed text. Pure. */
 import type { Agent } from "#features/orchestrators/contract.ts";
 import type { Member } from "#features/orgs/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
 
 export interface Recipient {
-  /** As the server takes it. */
+  /** Recipient address in the server's format. */
   to: string;
   kind: "person" | "agent" | "session";
   name: string;
-  /** What tells it from others of the same name. */
+  /** Distinguishes recipients of the same name. */
   note: string;
 }
 
-interface Everybody {
+interface RecipientSources {
   myId: string;
   members: readonly Member[];
   agents: readonly Agent[];
   sessions: readonly Session[];
 }
 
-/** Its own orchestrator first, then people, then agents, then sessions. */
-export function recipientsOf({ myId, members, agents, sessions }: Everybody): Recipient[] {
+/** Sorts the reader's own orchestrator first, then people, agents and sessions. */
+export function recipientsOf({ myId, members, agents, sessions }: RecipientSources): Recipient[] {
   const nameOf = new Map(members.map((member) => [member.userId, member.name]));
   const own = agents.filter(({ userId }) => userId === myId);
   const others = agents.filter(({ userId }) => userId !== myId);
@@ -54,14 +54,14 @@ export function recipientsOf({ myId, members, agents, sessions }: Everybody): Re
   ];
 }
 
-/** Orchestrators are there by their handle already; what has ended reads nothing. */
+/** True for sessions that can read messages. Orchestrators are listed by their handle already. */
 function isReachable({ isOrchestrator, lifecycle }: Session): boolean {
   return !isOrchestrator && (lifecycle === "active" || lifecycle === "hibernated");
 }
 
 const OFFERED = 8;
 
-/** Every word must stand somewhere in the name, the note or the id. */
+/** Returns recipients whose name, note or id contains every typed word. */
 export function matching(recipients: readonly Recipient[], typed: string): Recipient[] {
   const words = typed
     .toLowerCase()

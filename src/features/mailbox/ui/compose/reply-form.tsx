@@ -10,15 +10,15 @@ import { randomId } from "#surfaces/web/kit/text/random-id.ts";
 import { partyName } from "../letter-words.ts";
 import { refreshLetters, type Thread } from "../use-letters.ts";
 
-/** As long as the server takes. */
+/** Same limit as the server's. */
 export const MAX_LETTER_CHARS = 32_000;
 
-/** At the bottom of an exchange: an answer to the last letter that somebody else wrote. */
+/** Replies to the thread's last message from somebody else. */
 export function ReplyForm({ letter }: { letter: Letter }) {
   const queryClient = useQueryClient();
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(() => readDraft(letter.threadId));
-  // Sent again after an answer that did not come, it is the same letter.
+  // The key makes a repeated request, sent after a lost answer, create the same message.
   const key = useRef(randomId());
   const write = (next: string) => {
     setText(next);

@@ -25,7 +25,7 @@ describe("what of the inbox is shown", () => {
       messageType: "question",
       fromSessionId: "orchestrator:usr_1",
     });
-    // Of one's own letters one is the sender, and others read them.
+    // In "sent" the reader is always the sender, and others mark the messages as read.
     expect(filterOf({ box: "sent", unread: true, from: "user:usr_1" })).toEqual({ box: "sent" });
     expect(isFiltered({ box: "sent" })).toBe(false);
     expect(isFiltered({ from: "user:usr_1" })).toBe(true);

@@ -1,4 +1,4 @@
-/** What of the inbox is shown lives in the address: a box, and what to leave out. Pure. */
+/** Inbox filters in the address: a box and restrictions. Pure. */
 import type { LetterBox, LetterType } from "#features/mailbox/contract.ts";
 import type { LetterFilter } from "#surfaces/web/kit/api/query-keys.ts";
 import { TYPES } from "../letter-words.ts";
@@ -11,10 +11,10 @@ export const BOXES = {
 } as const satisfies Partial<Record<LetterBox, string>>;
 export type Box = keyof typeof BOXES;
 
-/** Who wrote: `user:` or `session:`, then the id. */
+/** Filter by sender: `user:` or `session:`, then the id. */
 export type Sender = `${"user" | "session"}:${string}`;
 
-/** Filter by the subject of letters: `session:`, `task:` or `ref:`, then the id or the reference. */
+/** Filter by the subject of messages: `session:`, `task:` or `ref:`, then the id or the reference. */
 export type Context = `${"session" | "task" | "ref"}:${string}`;
 
 export interface InboxSearch {
@@ -42,7 +42,7 @@ export function filterOf({ unread, type, from, about, ...search }: InboxSearch):
   const box: Box = search.box ?? "inbox";
   const filter: LetterFilter = { box };
   if (type !== undefined) filter.messageType = type;
-  // What is put away is not counted, and of one's own letters one is the sender.
+  // Archived messages have no unread count, and in "sent" the reader is the sender.
   if (unread === true && box === "inbox") filter.unreadOnly = true;
   if (from !== undefined && box !== "sent") Object.assign(filter, senderFilter(from));
   if (about !== undefined) Object.assign(filter, contextFilter(about));

@@ -10,7 +10,7 @@ import { type LetterPages, sendersOf } from "./letter-threads.ts";
 const CHOICE =
   "h-7 min-w-0 rounded-lg border border-line bg-raised px-1.5 text-xs text-ink-soft max-md:h-9 max-md:text-base";
 
-/** The boxes, and what to leave out of the one that is open. */
+/** Shows the boxes and the filters of the open one. */
 export function LetterFilters({ search }: { search: InboxSearch }) {
   const navigate = useNavigate();
   const box = search.box ?? "inbox";
@@ -99,7 +99,7 @@ interface SenderChoiceProps {
   onChange: (from: Sender | undefined) => void;
 }
 
-/** Those whose letters were seen here. */
+/** Offers the senders of the messages loaded so far. */
 function SenderChoice({ from, onChange }: SenderChoiceProps) {
   const queryClient = useQueryClient();
   const lists = queryClient.getQueriesData<LetterPages>({ queryKey: keys.letterLists });

@@ -58,7 +58,7 @@ export function LetterList({ search }: { search: InboxSearch }) {
   );
 }
 
-/** What an open exchange is no longer in, is closed: reading it on would mark it as read again. */
+/** Closes an open thread that is archived, snoozed or marked as unread: reading on would mark it as read. */
 function useRowChange(): OnChange {
   const { mutate } = useLetterChange();
   const navigate = useNavigate();
@@ -85,7 +85,7 @@ function onArrow(event: KeyboardEvent): void {
   if (step !== 0 && stepRow(step)) event.preventDefault();
 }
 
-/** Questions, escalations and approvals stay unread: somebody has to do something about them. */
+/** Marks the rest as read, except questions, escalations and approvals: somebody has to act on them. */
 function ReadRest() {
   const queryClient = useQueryClient();
   const toasts = useToasts();

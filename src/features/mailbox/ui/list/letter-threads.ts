@@ -1,4 +1,4 @@
-/** Letters put together by the exchange they belong to, and kept true when one of them changed. Pure. */
+/** Messages grouped by thread, and updates of cached lists after a change. Pure. */
 import type { InfiniteData } from "@tanstack/react-query";
 import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import type { Letter } from "#features/mailbox/contract.ts";
@@ -8,19 +8,19 @@ export type LetterPages = InfiniteData<Page<Letter>, unknown>;
 
 export interface LetterThread {
   id: string;
-  /** The one that decides its place. */
+  /** Message that decides the thread's place in the list. */
   newest: Letter;
-  /** Those of it that are listed. */
+  /** Messages of the thread that are listed. */
   letters: Letter[];
   unread: number;
 }
 
-/** In the order in which the server lists them: an exchange stands where its first letter does. */
+/** Groups messages in the server's order: a thread stands where its first listed message does. */
 export function threadsOf(pages: LetterPages | undefined): LetterThread[] {
   const threads = new Map<string, LetterThread>();
   const seen = new Set<string>();
   for (const letter of (pages?.pages ?? []).flatMap((page) => page.items)) {
-    // A letter that came back while pages were read may stand on two of them.
+    // A message that moved while pages were read may be on two of them.
     if (seen.has(letter.id)) continue;
     seen.add(letter.id);
     const thread = threads.get(letter.threadId);
@@ -52,18 +52,21 @@ export function changeThread(
 
 export type LetterChange = BodyOf<ApiRoutes["inbox"]["update"]>;
 
-/** Brings back what was put off or put away; undefined for what can be changed again where it stands. */
+/**
+ * Returns the change that undoes archiving or snoozing; undefined for changes that can be undone in
+ * place.
+ */
 export function undoing({ archived, snoozedUntil }: LetterChange): LetterChange | undefined {
   if (archived !== undefined) return { archived: !archived };
   return snoozedUntil ? { snoozedUntil: null } : undefined;
 }
 
-/** Whom the list says it is with: who wrote it, or to whom one did. */
+/** Returns the other party shown in the list: the sender, or the recipient of a sent message. */
 export function partnerOf(letter: Letter, isSent: boolean) {
   return isSent ? letter.to : letter.from;
 }
 
-/** Who wrote what is listed, by name, each once. */
+/** Lists the senders of loaded messages by name, each once. */
 export function sendersOf(lists: readonly (LetterPages | undefined)[]): Letter["from"][] {
   const byId = new Map<string, Letter["from"]>();
   for (const list of lists)

@@ -1,7 +1,7 @@
-/** Walks through the rows of the list by keyboard. */
+/** Keyboard navigation through the rows of the list. */
 const rows = () => [...document.querySelectorAll<HTMLElement>("[data-letter-row]")];
 
-/** True when there was one to go to. */
+/** Returns true if there was a row to go to. */
 export function stepRow(step: 1 | -1): boolean {
   const all = rows();
   const at = all.indexOf(document.activeElement as HTMLElement);
@@ -11,7 +11,7 @@ export function stepRow(step: 1 | -1): boolean {
   return next !== undefined;
 }
 
-/** The one at this place when the list has been drawn anew, for who would be nowhere otherwise. */
+/** Focuses the row at this position after the list is redrawn, unless something else has the focus. */
 export function focusRow(place: number): void {
   requestAnimationFrame(() => {
     const { activeElement } = document;

@@ -8,7 +8,7 @@ import { clockTime } from "#surfaces/web/kit/text/time-words.ts";
 import { chosenTime, fieldTime, morning, snoozeTimes } from "./snooze-times.ts";
 
 interface SnoozeMenuProps {
-  /** Said by screen readers. */
+  /** Label for screen readers. */
   label: string;
   className: string;
   tabIndex?: number;
@@ -18,7 +18,7 @@ interface SnoozeMenuProps {
 const ITEM =
   "flex cursor-pointer items-baseline justify-between gap-6 rounded-lg px-2.5 py-1.5 outline-none data-[highlighted]:bg-hover max-md:py-2.5";
 
-/** When to be told again: what is usual, or a day and a time. */
+/** Menu of snooze times: presets, or a chosen day and time. */
 export function SnoozeMenu({ label, className, tabIndex, onSnooze }: SnoozeMenuProps) {
   const [isChoosing, setIsChoosing] = useState(false);
   return (

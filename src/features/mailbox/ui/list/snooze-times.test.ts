@@ -5,7 +5,7 @@ const shown = (now: Date) => snoozeTimes(now).map(({ words, at }) => [words, fie
 
 describe("when a letter comes back", () => {
   it("is offered for today, tomorrow and next week", () => {
-    // A Wednesday.
+    // 2026-03-04 is a Wednesday.
     expect(shown(new Date(2026, 2, 4, 10, 30))).toEqual([
       ["In an hour", "2026-03-04T11:30"],
       ["This evening", "2026-03-04T18:00"],
@@ -15,7 +15,7 @@ describe("when a letter comes back", () => {
   });
 
   it("is never this evening late in the day, and never the same time twice", () => {
-    // A Sunday, a Monday.
+    // 2026-03-08 is a Sunday, 2026-03-09 a Monday.
     expect(shown(new Date(2026, 2, 8, 17)).map(([words]) => words)).toEqual([
       "In an hour",
       "Tomorrow",

@@ -19,7 +19,7 @@ interface ThreadRowProps {
   onChange: OnChange;
 }
 
-/** One exchange in the list, by its newest letter. All of it leads there; what can be done is beside it. */
+/** Shows one thread in the list by its newest message. The row links to the thread; actions are beside it. */
 export const ThreadRow = memo(function ThreadRow({ thread, box, now, onChange }: ThreadRowProps) {
   const { newest, unread, letters } = thread;
   const isSent = box === "sent";
@@ -73,7 +73,7 @@ export const ThreadRow = memo(function ThreadRow({ thread, box, now, onChange }:
           {isSent ? <Fate thread={thread} /> : <LetterContext letter={newest} />}
         </div>
       </div>
-      {!isSent && <Doings thread={thread} box={box} name={name} onChange={onChange} />}
+      {!isSent && <RowActions thread={thread} box={box} name={name} onChange={onChange} />}
     </li>
   );
 });
@@ -88,7 +88,7 @@ function When({ thread, box, now }: Pick<ThreadRowProps, "thread" | "box" | "now
       title={fullTime(at)}
       className={clsx(
         "shrink-0 text-2xs text-ink-faint tabular-nums",
-        // What can be done takes its place.
+        // Actions take its place on hover.
         box !== "sent" && "md:group-hover:opacity-0",
       )}
     >
@@ -106,11 +106,11 @@ function Fate({ thread }: { thread: LetterThread }) {
   );
 }
 
-const DOING =
+const ACTION_STYLE =
   "grid size-7 place-items-center rounded-md text-ink-soft hover:bg-line hover:text-ink data-[state=open]:bg-line";
 
-/** For a pointer: by keyboard and by touch the same is at the top of the open exchange. */
-function Doings({
+/** Row actions for a pointer: keyboard and touch use the same actions at the top of the open thread. */
+function RowActions({
   thread,
   box,
   name,
@@ -125,7 +125,7 @@ function Doings({
           tabIndex={-1}
           aria-label={`Mark the letter of ${name} as ${isUnread ? "read" : "unread"}`}
           title={isUnread ? "Mark as read" : "Mark as unread"}
-          className={DOING}
+          className={ACTION_STYLE}
           onClick={() => onChange(thread, { read: isUnread })}
         >
           {isUnread ? <MailOpen size={16} aria-hidden /> : <Mail size={16} aria-hidden />}
@@ -134,17 +134,17 @@ function Doings({
       {box !== "archived" && (
         <SnoozeMenu
           label={`Snooze the letter of ${name}`}
-          className={DOING}
+          className={ACTION_STYLE}
           tabIndex={-1}
           onSnooze={(snoozedUntil) => onChange(thread, { snoozedUntil }, "Snoozed")}
         />
       )}
-      <PutAway thread={thread} box={box} name={name} onChange={onChange} />
+      <ArchiveButton thread={thread} box={box} name={name} onChange={onChange} />
     </div>
   );
 }
 
-function PutAway({
+function ArchiveButton({
   thread,
   box,
   name,
@@ -159,7 +159,7 @@ function PutAway({
         isArchived ? `Move the letter of ${name} to the inbox` : `Archive the letter of ${name}`
       }
       title={isArchived ? "Move to the inbox" : "Archive"}
-      className={DOING}
+      className={ACTION_STYLE}
       onClick={() =>
         onChange(thread, { archived: !isArchived }, isArchived ? "Moved to the inbox" : "Archived")
       }

@@ -22,7 +22,7 @@ const ICONS: Record<LetterType, LucideIcon> = {
   approval: ShieldQuestion,
 };
 
-/** What the platform writes about has a mark of its own where that says more. */
+/** Icons of platform events that say more than the type's icon. */
 const EVENT_ICONS: Partial<Record<LetterEvent, LucideIcon>> = {
   "session.completed": CircleCheck,
   "session.failed": CircleAlert,

@@ -1,7 +1,7 @@
 import { useSearch } from "@tanstack/react-router";
 import { type InboxSearch, readInboxSearch } from "./inbox-search.ts";
 
-/** What the address says that is known here; the router gives on the rest of it too. */
+/** Returns the known inbox filters of the address; the router passes on other parameters too. */
 export function useInboxSearch(): InboxSearch {
   return readInboxSearch(useSearch({ strict: false }));
 }

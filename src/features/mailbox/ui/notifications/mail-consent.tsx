@@ -19,7 +19,7 @@ const RULES: Record<MailRule, { name: string; means: string }> = {
   org: { name: "Everybody in the organisation", means: "People and their agents." },
 };
 
-/** Off until one allows it: a stranger's letter begins a turn of one's own agent. */
+/** Consent to others' messages. Off at first: such a message starts a turn of one's own agent. */
 export function MailConsent() {
   const mine = useMyOrchestrator();
   const identity = mine.data?.identity;
@@ -58,7 +58,7 @@ function Rule({ identity }: { identity: Identity }) {
         ),
     },
   );
-  // Shown at once; as the server has it when that is known.
+  // Shows the choice at once, and the server's value once it is known.
   const [wanted, setWanted] = useState<MailRule | null>(null);
   const rule = wanted ?? identity.acceptsAgentMail;
   const choose = (value: MailRule) => {

@@ -1,4 +1,4 @@
-/** What one may set about notifications, row by row: each type, and below it what it can be about. Pure. */
+/** Notification settings by row: each type, and below it its subjects. Pure. */
 import type {
   LetterChannel,
   LetterEvent,
@@ -25,7 +25,7 @@ export interface PreferenceRow {
   messageType: LetterType;
   eventType: LetterEvent | null;
   name: string;
-  /** It has no setting of its own and does as its type. */
+  /** True if the row has no setting of its own and follows its type. */
   isAsType: boolean;
   channels: ReadonlySet<LetterChannel>;
 }
@@ -58,7 +58,7 @@ const ROWS: readonly { messageType: LetterType; name: string; events: [LetterEve
     },
   ];
 
-/** What it can be about is of use only where something can be chosen. */
+/** Lists rows; subjects only where a channel can be chosen. */
 export function preferenceRows(
   items: readonly NotificationPreference[],
   withEvents: boolean,
@@ -85,7 +85,7 @@ export function preferenceRows(
   });
 }
 
-/** What to send when a channel is switched in a row. */
+/** Returns the request that switches a channel in a row. */
 export function switched(
   row: PreferenceRow,
   channel: LetterChannel,

@@ -11,7 +11,7 @@ import { CHANNELS, type PreferenceRow, preferenceRows, switched } from "./notifi
 
 type Preferences = AnswerOf<ApiRoutes["mailbox"]["preferences"]>;
 
-/** Where one hears of letters, and who may write to one's agent. */
+/** Notification channels, and the consent to messages to one's agent. */
 export function NotificationsTab() {
   const found = useQuery({
     queryKey: keys.notificationPreferences,
@@ -66,9 +66,9 @@ function DigestSection({ preferences }: { preferences: Preferences }) {
 }
 
 function PreferenceTable({ preferences }: { preferences: Preferences }) {
-  const wired = new Set(preferences.channels);
+  const availableChannels = new Set(preferences.channels);
   const all = Object.keys(CHANNELS) as LetterChannel[];
-  const missing = all.filter((channel) => !wired.has(channel));
+  const missing = all.filter((channel) => !availableChannels.has(channel));
   const save = useChange((body: PreferenceChange) => api.mailbox.setPreference({ body }), {
     stale: keys.notificationPreferences,
     failed: "The setting was not changed",
@@ -91,7 +91,7 @@ function PreferenceTable({ preferences }: { preferences: Preferences }) {
             </tr>
           </thead>
           <tbody className="divide-y divide-line">
-            {preferenceRows(preferences.items, wired.size > 0).map((row) => (
+            {preferenceRows(preferences.items, availableChannels.size > 0).map((row) => (
               <tr key={`${row.messageType}:${row.eventType}`} className="[&>td]:px-2 [&>td]:py-2">
                 <th
                   scope="row"
@@ -111,7 +111,7 @@ function PreferenceTable({ preferences }: { preferences: Preferences }) {
                     row={row}
                     name={CHANNELS[channel]}
                     isOn={row.channels.has(channel)}
-                    isDisabled={!wired.has(channel) || save.isPending}
+                    isDisabled={!availableChannels.has(channel) || save.isPending}
                     onChange={(isOn) => save.mutate(switched(row, channel, isOn))}
                   />
                 ))}

@@ -14,15 +14,15 @@ import type { Submissions } from "./use-submissions.ts";
 
 interface ComposerProps {
   session: Session;
-  /** Nobody has said anything in it yet. */
+  /** True before the first prompt. */
   isFresh: boolean;
   isWorking: boolean;
-  /** A question of this session is open: what is typed answers it. */
+  /** True while a question of this session is pending: the typed text answers it. */
   isAsking: boolean;
   submissions: Submissions;
 }
 
-const TALLEST_PX = 260;
+const MAX_HEIGHT_PX = 260;
 
 function placeholderFor(isWorking: boolean, isAsking: boolean): string {
   if (isAsking) return "Type your answer…";
@@ -47,7 +47,7 @@ export function Composer({ session, isFresh, isWorking, isAsking, submissions }:
     const area = box.current;
     if (area === null) return;
     area.style.height = "auto";
-    area.style.height = `${Math.min(area.scrollHeight, text === "" ? 0 : TALLEST_PX) || 40}px`;
+    area.style.height = `${Math.min(area.scrollHeight, text === "" ? 0 : MAX_HEIGHT_PX) || 40}px`;
   }, [text]);
 
   const send = async () => {
@@ -58,13 +58,13 @@ export function Composer({ session, isFresh, isWorking, isAsking, submissions }:
     setChosenMode(null);
     box.current?.focus();
     const refused = await submissions.send(content, mode);
-    // Whoever has gone elsewhere finds it in the queue, with the reason.
+    // A person who has left the page finds the prompt in the queue, with the reason.
     if (refused === undefined || box.current === null) return;
-    // Perhaps the server has it all the same: only the same prompt again is safe, from the queue.
+    // The server may have accepted the prompt: only resending the same one from the queue is safe.
     if (isUncertain(refused.error)) return;
     setRefusal(messageOf(refused.error));
     submissions.discard(refused.prompt);
-    // What was written meanwhile is kept after it.
+    // Text written meanwhile is kept after the refused prompt.
     const meanwhile = readDraft(session.id);
     write(meanwhile === "" ? content : `${content}\n${meanwhile}`);
   };
@@ -148,7 +148,7 @@ export function Composer({ session, isFresh, isWorking, isAsking, submissions }:
   );
 }
 
-/** Stops the turns that are shown as running: the page may not have heard yet that they ended. */
+/** Stops the turns that are shown as running: the page may not know yet that they ended. */
 function useStop(sessionId: string, isWorking: boolean) {
   const toasts = useToasts();
   const running = useQuery({

@@ -1,7 +1,7 @@
 /**
- * Text that is still being written, by entry. Follows the offset rule of the protocol: a delta is
- * appended when exactly the text before it is held, offset 0 starts over, anything else waits for
- * a start or for the finished entry.
+ * Streamed text by entry. Follows the offset rule of the protocol: a delta is appended when exactly the
+ * text before it is held, offset 0 starts over, anything else waits for a start or for the finished
+ * entry.
  */
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 
@@ -9,7 +9,7 @@ export interface Draft {
   entryId: string;
   thread: string;
   kind: Delta["kind"];
-  /** Of a call: its tool. */
+  /** Tool name of a call. */
   toolName?: string | undefined;
   text: string;
 }
@@ -31,7 +31,7 @@ export function applyDelta(drafts: Drafts, delta: Delta): Drafts {
   return drafts.map((draft) => (draft === held ? { ...draft, toolName, text } : draft));
 }
 
-/** The finished entry replaces its draft; a run that ended leaves none behind in its thread. */
+/** Removes a draft when its entry is finished, and all drafts of a thread when its run ends. */
 export function settleDrafts(drafts: Drafts, event: SessionEvent): Drafts {
   if (drafts.length === 0) return drafts;
   const kept = drafts.filter((draft) => !isOver(draft, event));
@@ -41,12 +41,12 @@ export function settleDrafts(drafts: Drafts, event: SessionEvent): Drafts {
 function isOver(draft: Draft, event: SessionEvent): boolean {
   if (event.entryId !== null && draft.entryId === event.entryId) return true;
   if (event.thread !== null && event.thread !== draft.thread) return false;
-  // What a tool shows while it works is over with its result, under whatever id that is.
+  // Live output of a tool ends with its result, whatever id the result has.
   if (event.type === "post_tool") return draft.kind === "tool_call";
   return RUN_PAUSES.has(event.type);
 }
 
-/** Nothing is being written after these. */
+/** Events after which nothing is being written. */
 const RUN_PAUSES: ReadonlySet<SessionEvent["type"]> = new Set([
   "run_settled",
   "run_lost",

@@ -52,7 +52,7 @@ async function sendPrompt(
       keys.queue(sessionId),
       (page) => page && placePrompt(page, prompt),
     );
-    // It may have started before the answer came: ask what is still queued.
+    // The prompt may have started before the answer came: refresh the queue.
     void queryClient.invalidateQueries({ queryKey: keys.queue(sessionId) });
     void queryClient.invalidateQueries({ queryKey: keys.session(sessionId) });
     return { is: "sent" };
@@ -78,16 +78,16 @@ function resultOf(queryClient: QueryClient, error: ApiError): SendResult {
   return afterMs === undefined ? { is: "refused", error } : { is: "busy", why, afterMs };
 }
 
-/** Codes of a server, or of a proxy before it, that is asked too often: it passes by itself. */
-const ASKED_TOO_OFTEN: ReadonlySet<string> = new Set(["rate_limited", "http_429"]);
+/** Rate limit codes of the server or of a proxy before it: the limit passes by itself. */
+const RATE_LIMIT_CODES: ReadonlySet<string> = new Set(["rate_limited", "http_429"]);
 
-/** Undefined for limits that their person has to do something about, such as a full queue. */
+/** Returns undefined for limits that a person has to act on, such as a full queue. */
 function busyMsOf({ status, code, retryAfterMs }: ApiError): number | undefined {
-  if (status !== 429 || !ASKED_TOO_OFTEN.has(code)) return undefined;
+  if (status !== 429 || !RATE_LIMIT_CODES.has(code)) return undefined;
   return retryAfterMs ?? PROXY_BUSY_MS;
 }
 
-/** Holds what one person has written and the server has not confirmed, for as long as they are shown. */
+/** Holds one person's unconfirmed prompts for as long as that person is signed in. */
 export function OutboxProvider({ userId, children }: { userId: string; children: ReactNode }) {
   const queryClient = useQueryClient();
   const [outbox, setOutbox] = useState<PromptOutbox>();

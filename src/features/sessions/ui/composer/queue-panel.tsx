@@ -10,7 +10,7 @@ import { orderQueue } from "./queue.ts";
 import { QueuedPrompt } from "./queued-prompt.tsx";
 import type { Submissions } from "./use-submissions.ts";
 
-/** What waits to be run, and what is still on its way to the server. */
+/** Lists queued prompts, and those still being sent to the server. */
 export function QueuePanel({
   sessionId,
   submissions,
@@ -44,14 +44,14 @@ export function QueuePanel({
           <QueuedPrompt key={prompt.id} prompt={prompt} />
         ))}
         {submissions.items.map((item) => (
-          <OnItsWay key={item.dispatchId} item={item} submissions={submissions} />
+          <UnsentItem key={item.dispatchId} item={item} submissions={submissions} />
         ))}
       </ul>
     </section>
   );
 }
 
-function OnItsWay({ item, submissions }: { item: OutboxItem; submissions: Submissions }) {
+function UnsentItem({ item, submissions }: { item: OutboxItem; submissions: Submissions }) {
   const { content, problem, isStuck, isBusy } = item;
   return (
     <li className="flex items-center gap-2.5 px-3 py-2">

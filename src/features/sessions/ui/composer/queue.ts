@@ -1,4 +1,4 @@
-/** The visible queue: what waits, in the order in which it will run. Pure. */
+/** Visible queue in the order in which prompts will run. Pure. */
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Prompt } from "#protocol/sessions.ts";
@@ -7,7 +7,7 @@ export function isWaiting(prompt: Prompt): boolean {
   return prompt.state === "queued" || prompt.state === "collecting";
 }
 
-/** Queued before still collecting; then by what the server says is ahead, then by age. */
+/** Sorts queued prompts before those still collecting, then by the server's position, then by age. */
 export function orderQueue(prompts: readonly Prompt[]): Prompt[] {
   return prompts.filter(isWaiting).sort((a, b) => {
     if (a.state !== b.state) return a.state === "queued" ? -1 : 1;
@@ -23,13 +23,13 @@ function waitingSince(prompt: Prompt): number {
   return Date.parse(prompt.queuedAt ?? prompt.acceptedAt);
 }
 
-/** Puts a prompt as the server last described it into the queue, or takes it out. */
+/** Updates a prompt in the queue from the server's answer, or removes it. */
 export function placePrompt(page: Page<Prompt>, prompt: Prompt): Page<Prompt> {
   const others = page.items.filter((item) => item.id !== prompt.id);
   return { ...page, items: isWaiting(prompt) ? [...others, prompt] : others };
 }
 
-/** A prompt whose words entered the transcript, or that settled, waits no more. */
+/** Removes prompts that entered the transcript or settled. */
 export function leaveQueue(page: Page<Prompt>, events: readonly SessionEvent[]): Page<Prompt> {
   const gone = new Set(events.filter(endsWaiting).map((event) => event.promptId));
   if (!page.items.some((prompt) => gone.has(prompt.id))) return page;

@@ -13,13 +13,13 @@ import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { placePrompt } from "./queue.ts";
 import { receiptOf } from "./receipt.ts";
 
-/** What the platform has to say is neither edited nor taken back: the session would never learn of it. */
+/** Shows a queued prompt. Notices cannot be edited or withdrawn: the session would never receive them. */
 export function QueuedPrompt({ prompt }: { prompt: Prompt }) {
   const notice = shownNotice(prompt.notice);
-  return notice ? <QueuedNews prompt={prompt} notice={notice} /> : <QueuedWords prompt={prompt} />;
+  return notice ? <QueuedNotice prompt={prompt} notice={notice} /> : <QueuedText prompt={prompt} />;
 }
 
-function QueuedNews({ prompt, notice }: { prompt: Prompt; notice: ShownNotice }) {
+function QueuedNotice({ prompt, notice }: { prompt: Prompt; notice: ShownNotice }) {
   return (
     <li className="flex items-start gap-2 py-1.5 pr-3 pl-3">
       <Bell size={14} aria-hidden className="mt-0.5 shrink-0 text-ink-faint" />
@@ -31,7 +31,7 @@ function QueuedNews({ prompt, notice }: { prompt: Prompt; notice: ShownNotice })
   );
 }
 
-function QueuedWords({ prompt }: { prompt: Prompt }) {
+function QueuedText({ prompt }: { prompt: Prompt }) {
   const [text, setText] = useState<string | null>(null);
   const withdraw = useQueueChange(prompt.sessionId, "The prompt was not withdrawn", () =>
     api.prompts.withdraw({ id: prompt.id }),
@@ -109,7 +109,7 @@ function QueuedWords({ prompt }: { prompt: Prompt }) {
   );
 }
 
-/** A change of the queue: shown as soon as the server answers, and the queue is read again in any case. */
+/** Changes the queue: shows the server's answer at once, and refreshes the queue in any case. */
 function useQueueChange(
   sessionId: string,
   whenRefused: string,

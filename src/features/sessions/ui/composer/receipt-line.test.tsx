@@ -1,4 +1,4 @@
-/** The children of a session are asked for when it is known which session that is, and not before. */
+/** Tests of the receipt line: a session's children are requested only once the session is known. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act } from "react";
 import { createRoot, type Root } from "react-dom/client";
@@ -41,7 +41,7 @@ test("a prompt that was handed on asks for the children of its own session only"
       </QueryClientProvider>,
     ),
   );
-  // It is still, the prompt is there, the children are.
+  // Three steps: the row settles, the prompt arrives, the children arrive.
   for (let step = 0; step < 3; step++) await act(() => vi.advanceTimersByTimeAsync(1_000));
   expect(asked).toEqual(["/api/prompts/pmt_1", "/api/sessions/ses_1/children"]);
 });

@@ -8,7 +8,7 @@ import { clockTime, fullTime } from "#surfaces/web/kit/text/time-words.ts";
 import { isAtWork } from "../tree/family-words.ts";
 import { type Receipt, receiptOf, type Tone } from "./receipt.ts";
 
-/** Rows that only fly by while scrolling ask for nothing. */
+/** Delay before a row loads its receipt: rows that scroll by ask for nothing. */
 const SETTLE_MS = 200;
 
 const TONES: Record<Tone, string> = {
@@ -21,27 +21,27 @@ const TONES: Record<Tone, string> = {
 
 interface ReceiptLineProps {
   promptId: string;
-  /** News of children have come to its thread since. */
+  /** True if notices of children came to its thread since. */
   isFollowed: boolean;
 }
 
 export function ReceiptLine({ promptId, isFollowed }: ReceiptLineProps) {
   const [isOpen, setIsOpen] = useState(false);
-  const [isStill, setIsStill] = useState(false);
+  const [isSettledInView, setIsSettledInView] = useState(false);
   useEffect(() => {
-    const timer = window.setTimeout(() => setIsStill(true), SETTLE_MS);
+    const timer = window.setTimeout(() => setIsSettledInView(true), SETTLE_MS);
     return () => window.clearTimeout(timer);
   }, []);
   const found = useQuery({
     queryKey: keys.prompt(promptId),
     queryFn: ({ signal }) => api.prompts.get({ id: promptId }, { signal }),
-    enabled: isStill,
+    enabled: isSettledInView,
     staleTime: Number.POSITIVE_INFINITY,
   });
   const sessionId = found.data?.prompt.sessionId;
   const isWaiting = found.data !== undefined && found.data.prompt.endedWaitingFor !== null;
   const family = useFamily(sessionId ?? "", isWaiting && !isFollowed);
-  // The line keeps its place while the receipt is on its way, so that nothing jumps.
+  // The line keeps its height while the receipt loads, so that nothing jumps.
   if (found.data === undefined) return <div aria-hidden className="h-5" />;
   const receipt = receiptOf(found.data.prompt, {
     isFollowed,

@@ -1,4 +1,4 @@
-/** A prompt's receipt in words: where it is on its way, since when, and why it waits. Pure. */
+/** Receipt of a prompt in words: its state, since when, and why it waits. Pure. */
 import type { Outcome, Prompt, WaitReason } from "#protocol/sessions.ts";
 import { plural } from "#surfaces/web/kit/text/money-words.ts";
 import { clockTime, duration } from "#surfaces/web/kit/text/time-words.ts";
@@ -27,9 +27,9 @@ const OUTCOME_WORDS: Record<Outcome, { word: string; tone: Tone }> = {
 };
 
 export interface Waiting {
-  /** News of children have come since. */
+  /** True if notices of children came since. */
   isFollowed: boolean;
-  /** How many children are at work; null: not known. */
+  /** Number of working children; null if not known. */
   children: number | null;
 }
 
@@ -37,13 +37,13 @@ export function receiptOf(prompt: Prompt, waiting?: Waiting): Receipt {
   const isHandedOn = waiting !== undefined && prompt.endedWaitingFor !== null;
   return {
     tone: toneOf(prompt),
-    summary: isHandedOn ? handedOnWords(prompt, waiting) : summaryOf(prompt),
+    summary: isHandedOn ? delegatedWords(prompt, waiting) : summaryOf(prompt),
     steps: stepsOf(prompt),
   };
 }
 
-/** Its turn is over, and what was asked for is not. */
-function handedOnWords(prompt: Prompt, { isFollowed, children }: Waiting): string {
+/** Describes a prompt whose turn is over while its children still work. */
+function delegatedWords(prompt: Prompt, { isFollowed, children }: Waiting): string {
   if (isFollowed) return headline(prompt).replace(/^Completed in/, "Handed on after");
   const whom = children ? plural(children, "child", "children") : "its children";
   return `Handed on · waits for ${whom}`;
@@ -52,7 +52,7 @@ function handedOnWords(prompt: Prompt, { isFollowed, children }: Waiting): strin
 function toneOf(prompt: Prompt): Tone {
   if (prompt.outcome !== null) return OUTCOME_WORDS[prompt.outcome].tone;
   const reason = prompt.waitingFor?.reason;
-  if (prompt.state === "running") return reason && HELD_UP[reason] ? "warn" : "busy";
+  if (prompt.state === "running") return reason && ON_HOLD[reason] ? "warn" : "busy";
   return prompt.state === "gated" ? "warn" : "quiet";
 }
 
@@ -81,14 +81,14 @@ function headline(prompt: Prompt): string {
     case "gated":
       return "Waiting for you";
     case "running":
-      return (prompt.waitingFor && HELD_UP[prompt.waitingFor.reason]) ?? "Running";
+      return (prompt.waitingFor && ON_HOLD[prompt.waitingFor.reason]) ?? "Running";
     default:
       return "Settled";
   }
 }
 
-/** Words for a turn that has begun and does not go on now. */
-const HELD_UP: Partial<Record<WaitReason, string>> = {
+/** Texts for a turn that has started and is on hold. */
+const ON_HOLD: Partial<Record<WaitReason, string>> = {
   paused: "Paused",
   quota: "Paused",
   budget: "Paused",

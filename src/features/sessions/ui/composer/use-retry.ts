@@ -7,9 +7,9 @@ import { useToasts } from "#surfaces/web/kit/toast.tsx";
 
 interface Retry {
   sessionId: string;
-  /** Null: there are no words to send again; only the model is changed. */
+  /** Null if there is nothing to send again; then only the model is changed. */
   promptId: string | null;
-  /** Undefined: as it is. Null: automatic. */
+  /** Undefined keeps the model; null means automatic. */
   model?: string | null;
 }
 

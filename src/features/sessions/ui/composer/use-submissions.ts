@@ -5,7 +5,7 @@ import type { OutboxItem } from "#surfaces/web/kit/prompts/prompt-outbox.ts";
 import { randomId } from "#surfaces/web/kit/text/random-id.ts";
 import { useOutbox } from "./outbox-context.tsx";
 
-/** A prompt that the server refused. It stays in the outbox until somebody discards it. */
+/** Prompt that the server refused. It stays in the outbox until somebody discards it. */
 export interface Refused {
   prompt: UnsentPrompt;
   error: unknown;

@@ -1,4 +1,4 @@
-/** The list's filter lives in the address: a view and words to look for. */
+/** List filter in the address: a view and search words. */
 import type { Session } from "#protocol/sessions.ts";
 import type { SessionFilter } from "#surfaces/web/kit/api/query-keys.ts";
 
@@ -25,7 +25,7 @@ export function readListSearch(search: Record<string, unknown>): ListSearch {
   return read;
 }
 
-/** Sessions that are not put away. */
+/** Lifecycles of sessions that are neither archived nor terminated. */
 const OPEN_LIFECYCLES = "active,hibernated";
 
 export function openChildrenOf(parentId: string): SessionFilter {
@@ -52,7 +52,7 @@ export function filterFor(search: ListSearch): SessionFilter {
   }
 }
 
-/** Undefined when only the server can tell. */
+/** Returns undefined when only the server can tell. */
 export function matchesFilter(session: Session, filter: SessionFilter): boolean | undefined {
   const lifecycles = filter.lifecycle?.split(",");
   if (lifecycles && !lifecycles.includes(session.lifecycle)) return false;

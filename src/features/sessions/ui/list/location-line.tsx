@@ -6,7 +6,7 @@ interface LocationLineProps {
   className?: string;
 }
 
-/** Where a listed session works: short, and in full on hover or when its row has the keyboard's focus. */
+/** Shows a listed session's location: short, and in full on hover or when its row has the keyboard focus. */
 export function LocationLine({ location, className }: LocationLineProps) {
   if (location === null) return null;
   return (

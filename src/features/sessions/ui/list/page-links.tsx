@@ -9,7 +9,7 @@ const PAGES = [
   { to: "/memory", name: "Memory", Icon: Brain },
 ] as const;
 
-/** What one looks at every day besides sessions; what is set up once is at the foot of the list. */
+/** Links to pages for daily use besides sessions; settings are at the foot of the list. */
 export function PageLinks() {
   return (
     <nav aria-label="Pages" className="flex shrink-0 gap-0.5 px-2 pb-2">
@@ -38,14 +38,14 @@ export function PageLinks() {
   );
 }
 
-const MOST_SHOWN = 99;
+const MAX_SHOWN = 99;
 
 function Unread() {
   const count = useLetterCount();
   if (count === 0) return null;
   return (
     <span className="min-w-4 rounded-full bg-accent px-1 text-center text-2xs text-on-accent tabular-nums">
-      <span aria-hidden>{count > MOST_SHOWN ? `${MOST_SHOWN}+` : count}</span>
+      <span aria-hidden>{count > MAX_SHOWN ? `${MAX_SHOWN}+` : count}</span>
       <span className="sr-only">{plural(count, "unread letter")}</span>
     </span>
   );

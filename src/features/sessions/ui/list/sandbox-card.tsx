@@ -12,10 +12,10 @@ import { useRunners } from "./sandbox-state.tsx";
 
 const RISK =
   "Commands then run with all rights of the user who started Muster there: they can read and change that user's files and reach the network. Commands ask you first, unless a rule allows them. You can take this back at any time.";
-/** A look takes some milliseconds; a machine that does not answer is not waited for. */
-const LOOK_PATIENCE_MS = 8_000;
+/** Timeout of a sandbox check, which takes milliseconds on a machine that answers. */
+const CHECK_TIMEOUT_MS = 8_000;
 
-/** The card about machines without a sandbox: what is missing, what can be done, and which work without. */
+/** Card about machines without a sandbox: what is missing, what to do, and which work without one. */
 export function SandboxCard() {
   const me = useMe();
   const isAdmin = useIsAdmin();
@@ -23,16 +23,18 @@ export function SandboxCard() {
   const lacking = mine.find(({ sandbox }) => !isIsolated(sandbox) && !isUnsandboxed(sandbox));
   const open = mine.find(({ sandbox, unsandboxed }) => isUnsandboxed(sandbox) && unsandboxed);
   const mayChange = (runner: Runner) => isAdmin || runner.ownerId === me?.user.id;
-  // Both: a machine that lacks one must not hide that another works without.
+  // Both cards are shown: a machine that lacks a sandbox must not hide one that may work without.
   return (
     <>
-      {lacking && <Lacking key={lacking.id} runner={lacking} mayConsent={mayChange(lacking)} />}
-      {open && <Open key={open.id} runner={open} mayRevoke={mayChange(open)} />}
+      {lacking && (
+        <MissingSandbox key={lacking.id} runner={lacking} mayConsent={mayChange(lacking)} />
+      )}
+      {open && <WorksWithoutSandbox key={open.id} runner={open} mayRevoke={mayChange(open)} />}
     </>
   );
 }
 
-function Lacking({ runner, mayConsent }: { runner: Runner; mayConsent: boolean }) {
+function MissingSandbox({ runner, mayConsent }: { runner: Runner; mayConsent: boolean }) {
   const titleId = useId();
   const [isHidden, setIsHidden] = useState(false);
   const consent = useChange(() => api.runners.allowUnsandboxed({ id: runner.id }), {
@@ -62,7 +64,7 @@ function Lacking({ runner, mayConsent }: { runner: Runner; mayConsent: boolean }
               {runner.sandbox?.why ?? "It has not said whether it has a sandbox."}
             </p>
             {fix !== null && <CommandToCopy command={SANDBOX_FIXES[fix]} />}
-            <LookAgain runner={runner} mayLook={mayConsent} />
+            <CheckAgain runner={runner} mayLook={mayConsent} />
             {mayConsent ? (
               <details className="rounded-lg border border-line bg-raised px-3 py-2">
                 <summary className="cursor-pointer font-medium">
@@ -96,7 +98,7 @@ function CommandToCopy({ command }: { command: string }) {
       await navigator.clipboard.writeText(command);
       setIsCopied(true);
     } catch {
-      // Browsers give the clipboard to secure pages only; the text can be selected in any case.
+      // Browsers allow the clipboard on secure pages only; the text can be selected in any case.
     }
   };
   return (
@@ -113,16 +115,16 @@ function CommandToCopy({ command }: { command: string }) {
   );
 }
 
-function LookAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
-  const [asked, setAsked] = useState<string | null>(null);
+function CheckAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
+  const [lastCheckAt, setLastCheckAt] = useState<string | null>(null);
   const look = useChange(() => api.runners.lookForSandbox({ id: runner.id }), {
     stale: keys.runners,
   });
   const at = runner.sandbox?.at ?? "";
-  const isLooking = asked !== null && asked === at;
+  const isLooking = lastCheckAt !== null && lastCheckAt === at;
   useEffect(() => {
     if (!isLooking) return;
-    const timer = setTimeout(() => setAsked(""), LOOK_PATIENCE_MS);
+    const timer = setTimeout(() => setLastCheckAt(""), CHECK_TIMEOUT_MS);
     return () => clearTimeout(timer);
   }, [isLooking]);
   if (!mayLook) return null;
@@ -131,7 +133,7 @@ function LookAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
       <Button
         disabled={isLooking || look.isPending}
         onClick={() => {
-          setAsked(at);
+          setLastCheckAt(at);
           look.mutate(undefined);
         }}
       >
@@ -139,7 +141,7 @@ function LookAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
         {isLooking ? "Looking…" : "Look again"}
       </Button>
       <p role="status" className="text-ink-soft">
-        {asked !== null && !isLooking
+        {lastCheckAt !== null && !isLooking
           ? "Still no sandbox there."
           : "It also looks by itself, and work that waits goes on."}
       </p>
@@ -148,8 +150,8 @@ function LookAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
   );
 }
 
-/** Stands on every page for as long as agents work without a sandbox by somebody's consent. */
-function Open({ runner, mayRevoke }: { runner: Runner; mayRevoke: boolean }) {
+/** Shown on every page while agents work without a sandbox by somebody's consent. */
+function WorksWithoutSandbox({ runner, mayRevoke }: { runner: Runner; mayRevoke: boolean }) {
   const revoke = useChange(() => api.runners.requireSandbox({ id: runner.id }), {
     stale: keys.runners,
     done: () => "Agents work in a sandbox or not at all",

@@ -19,7 +19,7 @@ export function useRunners(): Runner[] {
   return (found.data?.items ?? []).filter(({ state }) => state !== "offline");
 }
 
-/** Reads the machines again whenever one of them changes. */
+/** Refreshes the machines whenever one of them changes. */
 export function useRunnerChanges(): void {
   const live = useLive();
   const queryClient = useQueryClient();
@@ -30,13 +30,13 @@ export function useRunnerChanges(): void {
 }
 
 interface MarkProps {
-  /** Of one machine; null: of any. */
+  /** Machine to check; null for any. */
   hostname?: string | null;
-  /** For narrow places: the words are for screen readers only. */
+  /** True for narrow places: the text is for screen readers only. */
   isShort?: boolean;
 }
 
-/** Stands wherever a machine works without a sandbox, by somebody's explicit wish. */
+/** Shown wherever a machine works without a sandbox by explicit consent. */
 export function NoSandboxMark({ hostname = null, isShort = false }: MarkProps) {
   const isOpen = useRunners().some(
     (runner) =>

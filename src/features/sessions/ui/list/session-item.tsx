@@ -17,11 +17,11 @@ export const SessionItem = memo(function SessionItem({
 }: {
   session: Session;
   now: number;
-  /** Shown above the list because it is open; the list's filter does not have it. */
+  /** True if the session is shown above the list because it is open but filtered out. */
   isApart?: boolean;
 }) {
   const location = locationOf(session);
-  const isLoud = session.activity === "needs_you" || session.activity === "failed";
+  const needsAttention = session.activity === "needs_you" || session.activity === "failed";
   return (
     <li
       className={clsx(
@@ -58,7 +58,11 @@ export const SessionItem = memo(function SessionItem({
             )}
             <span
               className={
-                isLoud ? (session.activity === "failed" ? "text-bad" : "text-warn") : undefined
+                needsAttention
+                  ? session.activity === "failed"
+                    ? "text-bad"
+                    : "text-warn"
+                  : undefined
               }
             >
               {session.lifecycle === "archived" ? "Archived" : listedState(session)}

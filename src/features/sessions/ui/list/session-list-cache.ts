@@ -1,4 +1,4 @@
-/** Keeps a cached list of sessions true when one of them changed. Pure. */
+/** Updates of a cached session list after one session changed. Pure. */
 import type { InfiniteData } from "@tanstack/react-query";
 import type { Page } from "#protocol/page.ts";
 import type { Session } from "#protocol/sessions.ts";
@@ -15,7 +15,7 @@ export function listedSessions(pages: SessionPages | undefined): Session[] {
   return [...byId.values()];
 }
 
-/** The list with this session as it is now, or undefined when the list must be read again. */
+/** Returns the list with this session updated, or undefined when the list must be read again. */
 export function placeSession(
   pages: SessionPages,
   filter: SessionFilter,
@@ -29,13 +29,13 @@ export function placeSession(
   return mapItems(pages, (items) => items.map((item) => (item.id === session.id ? session : item)));
 }
 
-/** Lists begin with the newest: one that is newer than all has its place without asking. */
+/** True if the session is newer than all listed ones: lists start with the newest, so its place is known. */
 function isNewest(pages: SessionPages, session: Session): boolean {
   const first = pages.pages.find(({ items }) => items.length > 0)?.items[0];
   return first !== undefined && session.createdAt > first.createdAt;
 }
 
-/** Older than everything that was read: it comes with a page that nobody has asked for yet. */
+/** True if the session is older than everything loaded: a later page will bring it. */
 function isOnLaterPage({ pages }: SessionPages, session: Session): boolean {
   const last = pages.at(-1);
   const oldest = last?.items.at(-1);

@@ -163,7 +163,7 @@ function Skeleton() {
   );
 }
 
-/** Arrow keys walk through the list. */
+/** Moves through the list by arrow keys. */
 function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0) return;
@@ -176,20 +176,20 @@ function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
 
 function useReachedEnd(onReached: () => void) {
   const mark = useRef<HTMLDivElement>(null);
-  const isInSight = useRef(false);
+  const isEndVisible = useRef(false);
   const latest = useRef(onReached);
   useEffect(() => {
     latest.current = onReached;
-    // What came may be folded away: then the end is still in sight, and nobody scrolls to it.
-    if (isInSight.current) onReached();
+    // New rows may be folded: then the end is still visible, and no scrolling asks for the next page.
+    if (isEndVisible.current) onReached();
   });
   useEffect(() => {
     if (mark.current === null) return;
-    // The end that only touches the edge is not in sight: a row that was scrolled to may lie there.
+    // An end that only touches the edge does not count: a row that was scrolled to may lie there.
     const observer = new IntersectionObserver(
       (seen) => {
-        isInSight.current = (seen.at(-1)?.intersectionRatio ?? 0) > 0;
-        if (isInSight.current) latest.current();
+        isEndVisible.current = (seen.at(-1)?.intersectionRatio ?? 0) > 0;
+        if (isEndVisible.current) latest.current();
       },
       { threshold: [0, 0.1] },
     );

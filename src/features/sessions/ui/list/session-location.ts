@@ -1,22 +1,22 @@
-/** Where a session works, in words: its repository and branch, or its folder. Pure. */
+/** Location of a session in words: its repository and branch, or its folder. Pure. */
 import type { Session } from "#protocol/sessions.ts";
 import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
 
 export interface SessionLocation {
-  /** For a line in a list, such as `acme/api · main`. */
+  /** Text for a list row, such as `acme/api · main`. */
   short: string;
-  /** The whole address or path. */
+  /** Full address or path. */
   full: string;
 }
 
 type Located = Pick<Session, "repo" | "branch" | "projectDir">;
 
-/** Null: the session has an empty workspace of its own. */
+/** Returns null if the session has an empty workspace of its own. */
 export function locationOf({ repo, branch, projectDir }: Located): SessionLocation | null {
   const short =
     repo === null ? projectDir && (lastParts(projectDir, 1) || projectDir) : repoName(repo);
   if (!short) return null;
-  // A clone works on a branch of its own, which begins at the one that was asked for.
+  // A clone works on its own branch, which starts at the requested one.
   const begins = branch === null ? "" : `, begun at branch ${branch}`;
   return {
     short: revealLine(branch === null ? short : `${short} · ${branch}`),
@@ -24,7 +24,7 @@ export function locationOf({ repo, branch, projectDir }: Located): SessionLocati
   };
 }
 
-/** `owner/name` of an address; the last folder of a path. */
+/** Returns `owner/name` of an address, or the last folder of a path. */
 function repoName(repo: string): string {
   const isPath = /^(?:\/|file:)/i.test(repo);
   const address = isPath ? null : URL.parse(repo);

@@ -1,2 +1,2 @@
-/** What a session without a title is called. */
+/** Title of a session without one. */
 export const UNTITLED = "Untitled session";

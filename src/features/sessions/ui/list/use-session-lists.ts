@@ -8,8 +8,8 @@ import { keys, type SessionFilter } from "#surfaces/web/kit/api/query-keys.ts";
 import { useLive } from "#surfaces/web/kit/live/live-context.tsx";
 import { placeSession, removeSession, type SessionPages } from "./session-list-cache.ts";
 
-/** Hints come in bursts while an agent works; one look at each session per burst is enough. */
-const GATHER_MS = 300;
+/** Hints come in bursts while an agent works; one refresh of each session per burst is enough. */
+const BATCH_MS = 300;
 const READ_ONE_BY_ONE = 6;
 
 export function useSessionList(filter: SessionFilter, isWanted = true) {
@@ -23,7 +23,7 @@ export function useSessionList(filter: SessionFilter, isWanted = true) {
   });
 }
 
-/** Puts a session into its own cache entry and into every list that shows it. */
+/** Updates a session in its own cache entry and in every list that shows it. */
 export function shareSession(queryClient: QueryClient, session: Session): void {
   queryClient.setQueryData(keys.session(session.id), { session });
   for (const [key, pages] of queryClient.getQueriesData<SessionPages>({
@@ -49,14 +49,18 @@ async function readAgain(queryClient: QueryClient, id: string): Promise<void> {
   try {
     const { session } = await api.sessions.get({ id });
     shareSession(queryClient, session);
-    refreshKin(queryClient, before, session);
+    refreshRelatives(queryClient, before, session);
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) forgetSession(queryClient, id);
   }
 }
 
-/** What a parent's page shows of its children, and whether one's orchestrator still lives. */
-function refreshKin(queryClient: QueryClient, before: Session | undefined, now: Session): void {
+/** Refreshes the families of the session's parents, and one's orchestrator if it is affected. */
+function refreshRelatives(
+  queryClient: QueryClient,
+  before: Session | undefined,
+  now: Session,
+): void {
   const parents = new Set([before?.parentSessionId, now.parentSessionId]);
   for (const id of parents) {
     if (!id) continue;
@@ -68,8 +72,8 @@ function refreshKin(queryClient: QueryClient, before: Session | undefined, now: 
 }
 
 /**
- * A long list takes longer to read than the next hints take to come. What is being read is not begun
- * again, or it would never be there while agents work; it is read once more afterwards.
+ * Runs one read at a time, and once more if it was requested meanwhile. Reading a long list takes longer
+ * than the time between hints: restarting it at each hint would never finish.
  */
 export function oneAtATime(read: () => Promise<void>): () => void {
   let isReading = false;
@@ -88,7 +92,7 @@ export function oneAtATime(read: () => Promise<void>): () => void {
   };
 }
 
-/** Follows the `me` topic: what changed elsewhere shows up in the lists. */
+/** Subscribes to the `me` topic: changes made elsewhere show up in the lists. */
 export function useMyChanges(): void {
   const live = useLive();
   const queryClient = useQueryClient();
@@ -131,7 +135,7 @@ export function useMyChanges(): void {
         if (hint.type === "memory") refreshMemories();
         if (!hint.type.startsWith("session") && hint.type !== "inbox") return;
         changed.add(hint.id);
-        timer ??= window.setTimeout(flush, GATHER_MS);
+        timer ??= window.setTimeout(flush, BATCH_MS);
       },
       onReconnect: refreshAll,
       onReset: refreshAll,

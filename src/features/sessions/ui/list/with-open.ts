@@ -5,7 +5,7 @@ import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { useMe } from "#surfaces/web/kit/hooks/use-me.ts";
 
-/** The session on the page, if it is one's own: an admin may have opened somebody else's. */
+/** Returns the open session if it is the person's own: an admin may have opened somebody else's. */
 export function useOwnOpen(openId: string | undefined): Session | undefined {
   const open = useQuery({
     queryKey: keys.session(openId ?? ""),
@@ -16,7 +16,7 @@ export function useOwnOpen(openId: string | undefined): Session | undefined {
   return open?.ownerId === me ? open : undefined;
 }
 
-/** The open session when a filtered list does not have it, so that it can still be reached there. */
+/** Returns the open session when a filtered list does not have it, so that it can still be reached there. */
 export function useOpenApart(listed: readonly Session[], isFiltered: boolean): Session | undefined {
   const { sessionId } = useParams({ strict: false });
   const open = useOwnOpen(isFiltered ? sessionId : undefined);

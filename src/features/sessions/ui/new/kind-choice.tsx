@@ -5,7 +5,7 @@ interface KindChoiceProps {
   onChange: (isReview: boolean) => void;
 }
 
-/** A review reads its persona's REVIEW.md, and judges work instead of doing it. */
+/** Chooses between work and review. A review reads its persona's REVIEW.md and judges work. */
 export function KindChoice({ isReview, onChange }: KindChoiceProps) {
   return (
     <SelectField

@@ -6,19 +6,19 @@ import { SelectField } from "#surfaces/web/kit/field.tsx";
 import { priceWords } from "#surfaces/web/kit/text/money-words.ts";
 
 const DEMO_PROVIDER = "demo";
-/** No model's name: they all have a provider before a slash. */
+/** Option value that no model can have: all model names have a provider before a slash. */
 const ADD = "add";
 
 interface ModelChoiceProps {
   models: readonly ModelOffer[];
-  /** Empty for automatic. */
+  /** Empty for automatic choice. */
   chosen: string;
   onChange: (model: string) => void;
-  /** Undefined for those who may not add one. */
+  /** Undefined for people who may not add a model. */
   onAdd: (() => void) | undefined;
 }
 
-/** Which model, and what a million of its tokens costs. */
+/** Chooses a model and shows its price per million tokens. */
 export function ModelChoice({ models, chosen, onChange, onAdd }: ModelChoiceProps) {
   const model = models.find(({ id }) => id === chosen);
   const usable = models.filter((one) => one.usable);
@@ -61,7 +61,7 @@ interface DemoNoticeProps {
   onAdd: (() => void) | undefined;
 }
 
-/** Said where work begins, as long as nothing but the built-in demo can answer. */
+/** Shown as long as only the built-in demo model is usable. */
 export function DemoNotice({ models, onAdd }: DemoNoticeProps) {
   const usable = models.filter((model) => model.usable);
   if (usable.length === 0 || usable.some(({ provider }) => provider !== DEMO_PROVIDER)) return null;

@@ -27,7 +27,7 @@ import {
 } from "./works-on.ts";
 import { WorksOnFields } from "./works-on-fields.tsx";
 
-/** The runtime that is ours: it works with any model, and in a workspace of its own. */
+/** Our own runtime: it works with any model and in its own workspace. */
 const OWN_RUNTIME = "native";
 
 export function NewSessionForm({ onCreated }: { onCreated: () => void }) {
@@ -35,7 +35,7 @@ export function NewSessionForm({ onCreated }: { onCreated: () => void }) {
   const [model, setModel] = useState("");
   const mayManage = useIsAdmin();
   const added = ([first]: ModelOffer[]) => first && setModel(first.id);
-  // The dialog stands outside the form: what is sent in it must not send the session.
+  // The dialog is outside of the form: submitting it must not submit the session.
   return (
     <>
       <Form
@@ -86,7 +86,7 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
       ...own,
       ...(persona !== "" && { personaSlug: persona }),
       ...(isReview && { kind: "review" as const }),
-      ...saidIn(title, prompt, isForOwn ? OWN_RUNTIME : runtime),
+      ...requestOf(title, prompt, isForOwn ? OWN_RUNTIME : runtime),
     });
   };
   const onSubmit = (event: FormEvent) => {
@@ -181,20 +181,20 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
   );
 }
 
-function saidIn(title: string, prompt: string, runtime: string): NewSession {
-  const said: NewSession = {};
+function requestOf(title: string, prompt: string, runtime: string): NewSession {
+  const request: NewSession = {};
   const name = title.trim() || titleFrom(prompt);
-  if (name) said.title = name;
-  if (runtime !== "") said.runtime = runtime;
-  if (prompt.trim() !== "") said.prompt = prompt;
-  return said;
+  if (name) request.title = name;
+  if (runtime !== "") request.runtime = runtime;
+  if (prompt.trim() !== "") request.prompt = prompt;
+  return request;
 }
 
 type Runtime = AnswerOf<ApiRoutes["runners"]["runtimes"]>["items"][number];
 
 interface RuntimeChoiceProps {
   choices: readonly Runtime[];
-  /** Empty for automatic. */
+  /** Empty for automatic choice. */
   chosen: string;
   onChange: (runtime: string) => void;
 }
@@ -217,7 +217,7 @@ function RuntimeChoice({ choices, chosen, onChange }: RuntimeChoiceProps) {
   );
 }
 
-/** Nobody has begun anything here yet, so nobody knows what to say. */
+/** True before the person's first session; then suggestions are shown. */
 function useIsFirstSession(): boolean {
   const list = useSessionList(filterFor({}));
   return list.data?.pages[0]?.items.every(({ isOrchestrator }) => isOrchestrator) ?? false;

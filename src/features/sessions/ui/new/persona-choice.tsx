@@ -2,12 +2,12 @@ import { SelectField } from "#surfaces/web/kit/field.tsx";
 import { usePersonas } from "#surfaces/web/kit/hooks/use-settings.ts";
 
 interface PersonaChoiceProps {
-  /** Its slug; empty for automatic. */
+  /** Persona slug; empty for automatic choice. */
   chosen: string;
   onChange: (slug: string) => void;
 }
 
-/** Who the agent is; by itself, the repository's persona or the organisation's default. */
+/** Chooses a persona; automatic is the repository's persona or the organisation's default. */
 export function PersonaChoice({ chosen, onChange }: PersonaChoiceProps) {
   const personas = usePersonas().data ?? [];
   const standard = personas.find(({ isDefault }) => isDefault);

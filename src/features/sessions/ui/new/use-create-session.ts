@@ -11,7 +11,7 @@ export type NewSession = BodyOf<ApiRoutes["sessions"]["create"]>;
 export function useCreateSession(onCreated: () => void) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  // The same form sent again is the same session; a changed form is another one.
+  // The same form sent again creates the same session; a changed form gets a new key.
   const sent = useRef({ body: "", key: "" });
   return useMutation({
     mutationFn: (body: NewSession) => {

@@ -5,7 +5,7 @@ import type { PlaceProblems, WorksOn } from "./works-on.ts";
 
 interface WorksOnFieldsProps {
   works: WorksOn;
-  /** Known here: they may be named instead of addressed. */
+  /** Known repositories, which can be named instead of addressed. */
   repoNames: readonly string[];
   problems: PlaceProblems;
   onChange: (works: WorksOn) => void;

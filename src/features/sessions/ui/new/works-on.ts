@@ -1,4 +1,4 @@
-/** What a new session works on: nothing, a clone of a repository, or a folder as it is. Pure. */
+/** Workspace choice of a new session: none, a clone of a repository, or a folder as it is. Pure. */
 import type { NewSession } from "./use-create-session.ts";
 
 export interface WorksOn {
@@ -10,10 +10,10 @@ export interface WorksOn {
 
 export const WORKS_ON_NOTHING: WorksOn = { kind: "nothing", repo: "", branch: "", projectDir: "" };
 
-type Place = Pick<NewSession, "repo" | "branch" | "projectDir">;
-export type PlaceProblems = Partial<Record<keyof Place, string>>;
+type WorkspaceFields = Pick<NewSession, "repo" | "branch" | "projectDir">;
+export type PlaceProblems = Partial<Record<keyof WorkspaceFields, string>>;
 
-export function placeOf(works: WorksOn): Place {
+export function placeOf(works: WorksOn): WorkspaceFields {
   const [repo, branch, projectDir] = [works.repo, works.branch, works.projectDir].map((text) =>
     text.trim(),
   );
@@ -22,7 +22,7 @@ export function placeOf(works: WorksOn): Place {
   return branch ? { repo, branch } : { repo };
 }
 
-/** What would surely be refused; the runner has the last word. */
+/** Finds what would surely be refused; the runner checks the rest. */
 export function placeProblems(works: WorksOn, repoNames: readonly string[] = []): PlaceProblems {
   if (works.kind === "folder") {
     const problem = folderProblem(works.projectDir.trim());
@@ -62,7 +62,7 @@ interface Refused {
   details: readonly { path: string; message: string }[];
 }
 
-/** The server's words about one of these fields. */
+/** Returns the server's refusal of one of these fields. */
 export function refusedPlace(
   { code, message, details }: Refused,
   kind: WorksOn["kind"],

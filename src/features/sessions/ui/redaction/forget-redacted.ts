@@ -2,7 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { type Tail, withoutRedacted } from "../transcript/transcript-cache.ts";
 
-/** Drops entries whose words were removed from what this tab keeps, and reads the transcript anew. */
+/** Drops redacted entries from this tab's cache, and reads the transcript anew. */
 export function forgetRedacted(
   queryClient: QueryClient,
   sessionId: string,

@@ -6,15 +6,15 @@ import { Confirm } from "#surfaces/web/kit/dialog.tsx";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import { forgetRedacted } from "./forget-redacted.ts";
 
-interface Asked {
+interface RedactionTarget {
   entryId: string;
-  /** Its name in the question, such as "this prompt". */
+  /** Name in the question, such as "this prompt". */
   what: string;
 }
 
-const AskContext = createContext<(asked: Asked) => void>(() => {});
+const AskContext = createContext<(target: RedactionTarget) => void>(() => {});
 
-/** Asks before the words of an entry are removed, for all rows of one session. */
+/** Asks for confirmation before an entry is redacted, for all rows of one session. */
 export function RedactProvider({
   sessionId,
   children,
@@ -22,28 +22,28 @@ export function RedactProvider({
   sessionId: string;
   children: ReactNode;
 }) {
-  const [asked, setAsked] = useState<Asked>();
+  const [target, setTarget] = useState<RedactionTarget>();
   const queryClient = useQueryClient();
   const toasts = useToasts();
   const redact = useMutation({
     mutationFn: (entryId: string) => api.sessions.redactEntry({ id: sessionId, entryId }),
     onSuccess: ({ redacted }) => {
-      setAsked(undefined);
+      setTarget(undefined);
       toasts.say("Removed");
       forgetRedacted(queryClient, sessionId, redacted);
     },
     onError: (error) => {
-      setAsked(undefined);
+      setTarget(undefined);
       toasts.fail("Nothing was removed", error);
     },
   });
   return (
-    <AskContext.Provider value={setAsked}>
+    <AskContext.Provider value={setTarget}>
       {children}
       <Confirm
-        isOpen={asked !== undefined}
-        onClose={() => setAsked(undefined)}
-        title={`Remove ${asked?.what ?? "this"} for good?`}
+        isOpen={target !== undefined}
+        onClose={() => setTarget(undefined)}
+        title={`Remove ${target?.what ?? "this"} for good?`}
         text={
           <>
             <span className="mb-2 block">
@@ -58,18 +58,18 @@ export function RedactProvider({
         }
         action="Remove for good"
         isBusy={redact.isPending}
-        onConfirm={() => asked && redact.mutate(asked.entryId)}
+        onConfirm={() => target && redact.mutate(target.entryId)}
       />
     </AskContext.Provider>
   );
 }
 
-/** A row with a button beside it that removes what the row says. */
-export function Redactable({ entryId, what, children }: Asked & { children: ReactNode }) {
+/** Adds a button beside a row that redacts it. */
+export function Redactable({ entryId, what, children }: RedactionTarget & { children: ReactNode }) {
   const ask = useContext(AskContext);
   const label = `Remove ${what}`;
   return (
-    // A tap on a touch screen counts as :hover until the next one; the class is not bound to a pointer.
+    // A tap counts as :hover until the next tap; Tailwind's `hover:` would require a pointer.
     <div className="relative [&:hover>button]:opacity-100">
       {children}
       <button

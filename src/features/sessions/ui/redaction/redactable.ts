@@ -1,10 +1,10 @@
-/** Rows of the transcript whose words can be removed. Pure. */
+/** Rows of the transcript that can be redacted. Pure. */
 import type { Row } from "../transcript/rows.ts";
 
-/** Stands where the words of an entry were, as the server writes it. */
+/** The server's placeholder for redacted text. */
 const REMOVED = "[removed]";
 
-/** Name of the row in the question; null: it is being written, or its words are gone. */
+/** Returns the row's name in the question; null if it is still being written or already redacted. */
 export function redactableAs(row: Row): string | null {
   switch (row.type) {
     case "prompt":

@@ -7,7 +7,7 @@ import { ChangeModelDialog } from "./dialogs/change-model-dialog.tsx";
 
 interface FailureActionsProps {
   session: Session;
-  /** The prompt that can be sent again; null: there is none. */
+  /** Prompt that can be sent again; null if there is none. */
   promptId: string | null;
 }
 

@@ -14,13 +14,13 @@ import { BudgetDialog } from "./dialogs/budget-dialog.tsx";
 interface HeaderAction {
   label: string;
   Icon: LucideIcon;
-  /** More than the label says, on hover. */
+  /** Tooltip that says more than the label. */
   hint?: string;
   isBusy?: boolean;
   run: () => void;
 }
 
-/** Sleep, budget and archive of an open session: buttons, or a menu where there is no room for them. */
+/** Sleep, budget and archive actions of an open session: buttons, or a menu where there is little room. */
 export function HeaderActions({
   session,
   hasChildren,
@@ -28,16 +28,16 @@ export function HeaderActions({
   session: Session;
   hasChildren: boolean;
 }) {
-  const [asked, setAsked] = useState<"budget" | "archive" | null>(null);
-  const close = () => setAsked(null);
+  const [openDialog, setOpenDialog] = useState<"budget" | "archive" | null>(null);
+  const close = () => setOpenDialog(null);
   const sleep = useSleepAction(session);
   const budget = session.budget === null ? "" : `: ${moneyWords(session.budget)}`;
   const actions: HeaderAction[] = [
     ...(sleep ? [sleep] : []),
-    { label: `Budget and memory${budget}`, Icon: Wallet, run: () => setAsked("budget") },
+    { label: `Budget and memory${budget}`, Icon: Wallet, run: () => setOpenDialog("budget") },
   ];
   if (!session.isOrchestrator)
-    actions.push({ label: "Archive session", Icon: Archive, run: () => setAsked("archive") });
+    actions.push({ label: "Archive session", Icon: Archive, run: () => setOpenDialog("archive") });
   return (
     <>
       {actions.map(({ label, Icon, hint = label, isBusy, run }) => (
@@ -53,11 +53,11 @@ export function HeaderActions({
         </IconButton>
       ))}
       <MoreMenu actions={actions} />
-      <BudgetDialog session={session} isOpen={asked === "budget"} onClose={close} />
+      <BudgetDialog session={session} isOpen={openDialog === "budget"} onClose={close} />
       <ArchiveDialog
         session={session}
         hasChildren={hasChildren}
-        isOpen={asked === "archive"}
+        isOpen={openDialog === "archive"}
         onClose={close}
       />
     </>
@@ -96,7 +96,7 @@ function MoreMenu({ actions }: { actions: readonly HeaderAction[] }) {
   );
 }
 
-/** Null for a session at work, which can neither be put to sleep nor woken. */
+/** Returns null for a working session, which can neither be put to sleep nor woken. */
 function useSleepAction(session: Session): HeaderAction | null {
   const queryClient = useQueryClient();
   const toasts = useToasts();

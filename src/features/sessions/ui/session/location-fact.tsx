@@ -2,7 +2,7 @@ import { Tooltip } from "radix-ui";
 import { useState } from "react";
 import type { SessionLocation } from "#features/sessions/ui/list/session-location.ts";
 
-/** Shows where the session works; the whole address on hover, on focus and by a tap. */
+/** Shows the session's location; the full address on hover, on focus and by a tap. */
 export function LocationFact({ location: { short, full } }: { location: SessionLocation }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
@@ -15,7 +15,7 @@ export function LocationFact({ location: { short, full } }: { location: SessionL
             data-testid="location"
             className="max-w-full min-w-0 truncate rounded-sm -outline-offset-1 underline decoration-dotted decoration-line-strong underline-offset-2 hover:text-ink"
             onClick={(event) => {
-              // A tooltip closes on a click; a finger has no other way to open it.
+              // Tooltips close on a click, and a tap is the only way to open one on a touch screen.
               event.preventDefault();
               setIsOpen(true);
             }}

@@ -7,7 +7,7 @@ import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { useMyOrchestrator } from "#surfaces/web/kit/hooks/use-orchestrator.ts";
 import { SessionLink } from "./session-link.tsx";
 
-/** From a child to whoever gave it its task. */
+/** Links a child to its parent. */
 export function ParentCrumb({ session }: { session: Session }) {
   const parentId = session.parentSessionId;
   return parentId === null ? null : <Crumb parentId={parentId} />;

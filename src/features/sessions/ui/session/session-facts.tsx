@@ -15,11 +15,11 @@ import { usageWords, useSessionUsage } from "./session-usage.ts";
 interface SessionFactsProps {
   session: Session;
   family: Family | undefined;
-  /** Archived or terminated. */
+  /** True if archived or terminated. */
   isPutAway: boolean;
 }
 
-/** The line under a session's title: its state, where it works, its model and persona, its cost. */
+/** Shows the line under a session's title: state, location, model, persona and cost. */
 export function SessionFacts({ session, family, isPutAway }: SessionFactsProps) {
   const isParent = family !== undefined && hasChildren(family);
   const usage = useSessionUsage(session);
@@ -82,7 +82,7 @@ export function SessionFacts({ session, family, isPutAway }: SessionFactsProps) 
   );
 }
 
-/** The provider gives way when there is little room. */
+/** Shortens the provider first when there is little room. */
 function ModelName({ model }: { model: string }) {
   const cut = model.indexOf("/") + 1;
   return (
@@ -96,7 +96,7 @@ function ModelName({ model }: { model: string }) {
 interface FactProps {
   label?: string;
   className?: string;
-  /** Gives way first when there is little room. */
+  /** True if the fact is shortened first when there is little room. */
   isShrinking?: boolean;
   children: ReactNode;
 }

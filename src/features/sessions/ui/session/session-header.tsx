@@ -22,7 +22,7 @@ import { SessionFacts } from "./session-facts.tsx";
 
 interface SessionHeaderProps {
   session: Session;
-  /** What it is called, if that is not its title; it cannot be renamed here then. */
+  /** Name, if it is not the title; then it cannot be renamed here. */
   name?: string | undefined;
   isReviewing: boolean;
   onReview: () => void;

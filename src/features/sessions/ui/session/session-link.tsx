@@ -7,12 +7,12 @@ import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
 
 interface SessionLinkProps {
   sessionId: string;
-  /** What it was called then; else what this page knows. */
+  /** Name at that time; null falls back to the cached title. */
   name: string | null;
   className?: string;
 }
 
-/** A session by its name, to go to. An orchestrator is at home. */
+/** Links to a session by name. An orchestrator's link goes to the home page. */
 export function SessionLink({ sessionId, name, className = "" }: SessionLinkProps) {
   const known = useKnownTitle(sessionId);
   const words = revealLine(name ?? known ?? "a session");
@@ -28,7 +28,7 @@ export function SessionLink({ sessionId, name, className = "" }: SessionLinkProp
   );
 }
 
-/** Asks nobody: a transcript may name a hundred sessions, and some are gone. */
+/** Reads the title from the cache only: a transcript may name a hundred sessions, and some are gone. */
 function useKnownTitle(sessionId: string): string | null {
   const queryClient = useQueryClient();
   const session = queryClient.getQueryData<{ session: Session }>(keys.session(sessionId));

@@ -5,10 +5,10 @@ import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { plural } from "#surfaces/web/kit/text/money-words.ts";
 
-/** The chosen model; when the choice is automatic, the one that really answered. */
+/** Returns the chosen model, or the model that answered if the choice is automatic. */
 export function useSessionModel(session: Session): string | null {
   const isAutomatic = session.model === null;
-  // Put there by the live feed.
+  // Set by the live feed.
   const last = useQuery<string | null>({ queryKey: keys.lastModel(session.id), enabled: false });
   const used = useQuery({
     queryKey: keys.sessionModels(session.id),
@@ -24,7 +24,7 @@ export function useSessionModel(session: Session): string | null {
   return session.model ?? last.data ?? modelWords(used.data ?? []);
 }
 
-/** Which of several was the last is not known from what was used. */
+/** Counts the models when several were used: the usage does not say which was the last. */
 function modelWords(used: readonly string[]): string | null {
   return used.length > 1 ? plural(used.length, "model") : (used[0] ?? null);
 }

@@ -31,11 +31,11 @@ export function SessionPage() {
 
 interface OneSessionProps {
   sessionId: string;
-  /** What it is called, if that is not its title. */
+  /** Name, if it is not the title. */
   name?: string | undefined;
-  /** Shown as long as nothing has been said. */
+  /** Shown before the first prompt. */
   welcome?: ReactNode;
-  /** Between the header and the transcript. */
+  /** Shown between the header and the transcript. */
   notice?: ReactNode;
 }
 
@@ -43,7 +43,7 @@ export function OneSession({ sessionId, name, welcome, notice }: OneSessionProps
   const found = useQuery({
     queryKey: keys.session(sessionId),
     queryFn: ({ signal }) => api.sessions.get({ id: sessionId }, { signal }),
-    // A runner that comes or goes changes what a session waits for without changing the session.
+    // Runners that come or go change what a session waits for without an event of the session.
     refetchInterval: ({ state }) =>
       MAY_CHANGE_SILENTLY.has(state.data?.session.activity ?? "idle") ? REFRESH_MS : false,
   });
@@ -68,7 +68,7 @@ export function OneSession({ sessionId, name, welcome, notice }: OneSessionProps
   );
 }
 
-/** A turn is under way, though it may have to be begun again. */
+/** Activities with a turn under way, even if it may have to be restarted. */
 const BUSY: ReadonlySet<Activity> = new Set(["working", "recovering", "unknown"]);
 const REFRESH_MS = 5_000;
 const MAY_CHANGE_SILENTLY: ReadonlySet<Activity> = new Set([
@@ -78,11 +78,11 @@ const MAY_CHANGE_SILENTLY: ReadonlySet<Activity> = new Set([
   "unknown",
 ]);
 
-/** An orchestrator hears of letters and tasks before its person has said a word to it. */
-function isUnspoken({ counts, isOrchestrator }: Session, rows: readonly Row[]): boolean {
+/** True before the person's first prompt; an orchestrator may have notices before that. */
+function hasNoPrompt({ counts, isOrchestrator }: Session, rows: readonly Row[]): boolean {
   if (counts.prompts === 0) return true;
-  const isSpokenTo = rows.length === 0 || rows.some(({ type }) => type === "prompt");
-  return isOrchestrator && counts.queued === 0 && !isSpokenTo;
+  const isEmptyOrPrompted = rows.length === 0 || rows.some(({ type }) => type === "prompt");
+  return isOrchestrator && counts.queued === 0 && !isEmptyOrPrompted;
 }
 
 function hasOpenQuestion(approvals: readonly Approval[] | undefined, sessionId: string): boolean {
@@ -115,7 +115,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
       }),
     [entries, drafts, isWorking, isParked, approvals, session.id],
   );
-  const isFresh = isUnspoken(session, rows) && !transcript.hasNextPage;
+  const isFresh = hasNoPrompt(session, rows) && !transcript.hasNextPage;
   const target = useEntryTarget(transcript, entries, rows);
   return (
     <div className="flex h-full">

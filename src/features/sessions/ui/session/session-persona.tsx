@@ -11,7 +11,7 @@ interface SessionPersonaProps {
   mayRefresh: boolean;
 }
 
-/** Who the session works as; what was changed in it since reaches the session only when asked for. */
+/** Shows the session's persona; a newer version is applied only on request. */
 export function SessionPersona({ sessionId, persona, mayRefresh }: SessionPersonaProps) {
   const queryClient = useQueryClient();
   const toasts = useToasts();

@@ -4,7 +4,7 @@ import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { countWords, moneyWords, plural } from "#surfaces/web/kit/text/money-words.ts";
 
-/** Tokens and cost of a session so far; undefined before it has asked a model. */
+/** Tokens and cost of a session so far; undefined before its first model call. */
 export function useSessionUsage(session: Session) {
   const found = useQuery({
     queryKey: keys.sessionUsage(session.id),

@@ -10,7 +10,7 @@ import { Revealed } from "#surfaces/web/kit/text/revealed.tsx";
 import { FailureActions } from "./failure-actions.tsx";
 import { troubleOf } from "./trouble.ts";
 
-/** Under the header: why the last turn failed or the model cannot be used, and what to do about it. */
+/** Shows under the header why the last turn failed or the model cannot be used, and the actions. */
 export function TroubleBar({ session }: { session: Session }) {
   const isPutAway = session.lifecycle === "archived" || session.lifecycle === "terminated";
   const failed = useFailedPrompt(session);
@@ -50,14 +50,14 @@ export function TroubleBar({ session }: { session: Session }) {
   );
 }
 
-/** A few prompts of other threads may be newer than the one that failed. */
-const LOOKED_AT = 5;
+/** Number of settled prompts to search: prompts of other threads may be newer than the failed one. */
+const SEARCHED_PROMPTS = 5;
 
 function useFailedPrompt({ id, status }: Session): Prompt | undefined {
   const found = useQuery({
     queryKey: keys.failed(id),
     queryFn: ({ signal }) =>
-      api.prompts.list({ id, query: { state: "settled", limit: LOOKED_AT } }, { signal }),
+      api.prompts.list({ id, query: { state: "settled", limit: SEARCHED_PROMPTS } }, { signal }),
     enabled: status === "error",
   });
   if (status !== "error") return undefined;

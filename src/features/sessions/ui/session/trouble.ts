@@ -1,16 +1,16 @@
-/** Trouble of a session in words: its last turn failed, or its model cannot be used. Pure. */
+/** Problems of a session in words: its last turn failed, or its model cannot be used. Pure. */
 import type { ModelOffer } from "#protocol/models.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 
 export interface Trouble {
   title: string;
-  /** The trouble and the advice. */
+  /** Problem and advice. */
   text: string;
-  /** The prompt that can be sent again; null: there is none. */
+  /** Prompt that can be sent again; null if there is none. */
   promptId: string | null;
 }
 
-/** `failed`: the newest prompt that is over, if its turn failed. */
+/** `failed`: newest settled prompt, if its turn failed. */
 export function troubleOf(
   session: Session,
   failed: Prompt | undefined,
@@ -32,7 +32,7 @@ function modelTitle({ model }: Session): string {
   return model === null ? "The model does not work" : `${model} does not work`;
 }
 
-/** Runners tell which models they reach; a model is known as usable, as unusable, or not at all. */
+/** Returns why no runner can use the model; null if one can, or if nothing is known. */
 function modelProblem({ model, runtime }: Session, models: readonly ModelOffer[]): string | null {
   if (model === null || runtime !== "native" || models.length === 0) return null;
   if (models.some(({ id, usable }) => id === model && usable)) return null;
@@ -40,7 +40,7 @@ function modelProblem({ model, runtime }: Session, models: readonly ModelOffer[]
   const ofProvider = models.filter((offer) => offer.provider === provider);
   const why = ofProvider.find(({ usable, why: reason }) => !usable && reason !== null)?.why;
   if (why) return why;
-  // A provider that is usable may have models that it does not list.
+  // A usable provider may have models that it does not list.
   if (ofProvider.some(({ usable }) => usable)) return null;
   return `No machine offers a model of ${provider} any more. Choose another model, or set ${provider} up again.`;
 }

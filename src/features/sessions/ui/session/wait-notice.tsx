@@ -7,10 +7,10 @@ import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
 import { clockTime } from "#surfaces/web/kit/text/time-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 
-/** Says in one sentence what the session waits for, until when, and offers what can be done. */
+/** Shows in one sentence what the session waits for and until when, with the actions. */
 export function WaitNotice({ session }: { session: Session }) {
   const { waitingFor } = session;
-  // The header says how many children there are; a gate has a card of its own.
+  // The header shows the number of children; a gate has a card of its own.
   if (!waitingFor || waitingFor.kind === "children" || waitingFor.kind === "plan") return null;
   const { kind, message, until } = waitingFor;
   return (

@@ -9,8 +9,8 @@ import type { ToolUse } from "../transcript/entry-from-event.ts";
 import { type TodoItem, type ToolState, todoItems } from "./tool-view.ts";
 import { asText, withoutColours } from "./tool-words.ts";
 
-/** Lines of a change that are shown before anybody asks for more. */
-const GLIMPSE_LINES = 12;
+/** Lines of a change that are shown before it is expanded. */
+const PREVIEW_LINES = 12;
 
 interface ToolBodyProps {
   use: ToolUse;
@@ -18,13 +18,13 @@ interface ToolBodyProps {
   change: DiffLine[] | undefined;
 }
 
-/** What a call was and what came of it, in the way that suits its tool. */
+/** Shows a call and its result in the way that suits its tool. */
 export function ToolBody({ use, state, change }: ToolBodyProps) {
   const problem = <Problem use={use} state={state} />;
   if (change && change.length > 0)
     return (
       <div>
-        <DiffView lines={change} label="Change" first={GLIMPSE_LINES} hasNumbers={false} />
+        <DiffView lines={change} label="Change" first={PREVIEW_LINES} hasNumbers={false} />
         {use.error !== null && <div className="border-t border-line p-3">{problem}</div>}
       </div>
     );
@@ -94,7 +94,7 @@ function Checklist({ items }: { items: readonly TodoItem[] }) {
   return (
     <ul className="space-y-1 px-3 py-2.5 text-[0.8125rem]">
       {items.map((item, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: items have no name but their place
+        // biome-ignore lint/suspicious/noArrayIndexKey: items have no id, only a position
         <li key={at} className="flex gap-2">
           {BOXES[item.state] ?? BOXES.pending}
           <span

@@ -18,8 +18,8 @@ import type { ToolUse } from "../transcript/entry-from-event.ts";
 import { ToolBody } from "./tool-body.tsx";
 import { changeOf, headline, stateOf, type ToolRowData, type ToolState } from "./tool-view.ts";
 
-/** What these do is worth seeing without asking for it. */
-const SHOWN_AT_ONCE = new Set(["edit", "write", "todo"]);
+/** Tools whose calls are expanded at first. */
+const EXPANDED_TOOLS = new Set(["edit", "write", "todo"]);
 
 const MARKS: Partial<Record<ToolState, { word: string; tone: string }>> = {
   "not allowed": { word: "not allowed", tone: "text-bad" },
@@ -32,7 +32,7 @@ export function ToolRow({ row }: { row: ToolRowData }) {
   const state = stateOf(row);
   const isDone = state === "done" || state === "running";
   const [choice, setChoice] = useState<boolean | null>(null);
-  const isOpen = choice ?? (SHOWN_AT_ONCE.has(use.name) && isDone);
+  const isOpen = choice ?? (EXPANDED_TOOLS.has(use.name) && isDone);
   const change = useMemo(() => changeOf(use), [use]);
   return (
     <div className="py-0.5">

@@ -1,4 +1,4 @@
-/** What a tool call is, in one line, and how it went, in one word. Pure. */
+/** Tool calls: a one-line summary and a one-word state. Pure. */
 import { isRecord } from "#surfaces/web/kit/api/api-client.ts";
 import { type DiffLine, diffOf } from "#surfaces/web/kit/text/diff.ts";
 import type { ToolUse } from "../transcript/entry-from-event.ts";
@@ -17,7 +17,7 @@ export type ToolState =
   | "interrupted"
   | "no result";
 
-/** Checked by the compiler against the protocol, whose file would bring its schemas along. */
+/** Copied because importing the protocol file would bundle its schemas; the compiler checks the value. */
 const INTERRUPTED: typeof import("#protocol/events.ts").INTERRUPTED =
   "interrupted, outcome unknown";
 
@@ -44,7 +44,7 @@ function isTodoItem(value: unknown): value is TodoItem {
   return isRecord(value) && typeof value.text === "string" && typeof value.state === "string";
 }
 
-/** What an edit or a write does to its file, as far as the call itself tells; undefined for other tools. */
+/** Returns the diff of an edit or a write, as far as the call itself tells; undefined for other tools. */
 export function changeOf(use: ToolUse): DiffLine[] | undefined {
   const input = isRecord(use.input) ? use.input : {};
   if (use.name === "write" && typeof input.content === "string") return diffOf("", input.content);
@@ -86,7 +86,7 @@ function rangeWords(input: Record<string, unknown>): string {
   return typeof limit === "number" ? `:${offset}–${offset + limit - 1}` : `:${offset}–`;
 }
 
-/** The host stands first: it is what matters about an address. */
+/** Puts the host first, because it matters most about an address. */
 function addressWords(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) return url;

@@ -2,8 +2,8 @@ import { isRecord } from "#surfaces/web/kit/api/api-client.ts";
 
 /** A tool call in one line, and its parts as text. Pure. */
 
-/** Fields that say most about a call, in order. */
-const TELLING = [
+/** Input fields that say most about a call, in order. */
+const MAIN_FIELDS = [
   "command",
   "cmd",
   "path",
@@ -19,15 +19,15 @@ const TELLING = [
 const LINE_LENGTH = 160;
 
 export function callLine(input: unknown): string {
-  const text = tellingPart(input);
+  const text = mainField(input);
   const line = text.replace(/[ \t\n]+/g, " ").trim();
   return line.length > LINE_LENGTH ? `${line.slice(0, LINE_LENGTH)}…` : line;
 }
 
-function tellingPart(input: unknown): string {
+function mainField(input: unknown): string {
   if (typeof input === "string") return input;
   if (!isRecord(input)) return input === null || input === undefined ? "" : JSON.stringify(input);
-  for (const name of TELLING) {
+  for (const name of MAIN_FIELDS) {
     const value = input[name];
     if (typeof value === "string" && value !== "") return value;
   }
@@ -36,7 +36,7 @@ function tellingPart(input: unknown): string {
   return Object.keys(input).length === 0 ? "" : JSON.stringify(input);
 }
 
-/** Text stays text; everything else is readable JSON; MCP-like content blocks become their text. */
+/** Keeps text, joins the text of MCP-like content blocks, and formats everything else as JSON. */
 export function asText(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
@@ -47,10 +47,10 @@ export function asText(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with a control character
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
-/** What a program wrote, without the colours it meant for a terminal. */
+/** Removes terminal colours from a program's output. */
 export function withoutColours(text: string): string {
   return text.replace(COLOURS, "").replaceAll("\r\n", "\n");
 }

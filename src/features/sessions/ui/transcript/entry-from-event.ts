@@ -1,4 +1,4 @@
-/** The transcript entry that a durable event stands for, or undefined when it stands for none. */
+/** Transcript entry of a durable event; undefined when the event has none. */
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Notice } from "#protocol/notices/notices.ts";
 import type { Author, Entry, Verdict } from "#protocol/sessions.ts";

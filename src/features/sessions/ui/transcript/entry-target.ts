@@ -1,19 +1,19 @@
-/** An address may name one entry of a transcript: which row shows it, and what must be read to see it. */
+/** Link to one entry of a transcript: finds its row and loads the history up to it. */
 import { useLocation } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { Entry } from "#protocol/sessions.ts";
 import type { Row } from "./rows.ts";
 
 const FORM = /^#?entry-(\d{1,15})$/;
-/** Further back than this nobody waits for; the page stays where it has come to. */
-const MOST_PAGES = 60;
+/** Limit on loading back; beyond it the page stays at the oldest loaded entry. */
+const MAX_PAGES = 60;
 
 export function entrySeqIn(hash: string): number | undefined {
   const seq = FORM.exec(hash)?.[1];
   return seq === undefined ? undefined : Number(seq);
 }
 
-/** The row of that entry; of one that is shown within another's, the row before it. */
+/** Returns the row of the entry, or the nearest row before it if the entry has none of its own. */
 export function rowOfEntry(
   rows: readonly Row[],
   entries: readonly Entry[],
@@ -30,7 +30,7 @@ interface History {
   fetchNextPage: () => Promise<unknown>;
 }
 
-/** Reads back until the entry is there. Undefined while it is not, or when none is asked for. */
+/** Loads history until the entry is there. Returns undefined until then, or when no entry is asked for. */
 export function useEntryTarget(
   history: History,
   entries: readonly Entry[],
@@ -40,7 +40,7 @@ export function useEntryTarget(
   const oldest = entries[0]?.seq;
   const isBefore = seq !== undefined && oldest !== undefined && seq < oldest;
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = history;
-  const isWanted = isBefore && hasNextPage && (data?.pages.length ?? 0) < MOST_PAGES;
+  const isWanted = isBefore && hasNextPage && (data?.pages.length ?? 0) < MAX_PAGES;
   useEffect(() => {
     if (isWanted && !isFetchingNextPage) void fetchNextPage();
   }, [isWanted, isFetchingNextPage, fetchNextPage]);

@@ -1,10 +1,10 @@
-/** Puts each gate below the tool call it is about. Pure. */
+/** Placement of each gate below its tool call. Pure. */
 import type { Entry } from "#protocol/sessions.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 
 export interface GatePlaces {
   byCall: ReadonlyMap<string, Approval>;
-  /** Open ones whose call is not in sight: they stand at the end. */
+  /** Pending gates whose call is not visible: they are shown at the end. */
   rest: readonly Approval[];
 }
 

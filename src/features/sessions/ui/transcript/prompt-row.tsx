@@ -46,7 +46,7 @@ export function PromptRow({ entry, isFollowed }: PromptRowProps) {
   );
 }
 
-/** Known once the receipt is: both come with the prompt. */
+/** Reads attachments from the cached prompt, which is loaded with the receipt. */
 function Attachments({ promptId }: { promptId: string }) {
   const found = useQuery<{ prompt: Prompt }>({ queryKey: keys.prompt(promptId), enabled: false });
   const attachments = found.data?.prompt.attachments ?? [];

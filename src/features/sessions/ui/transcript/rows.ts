@@ -1,4 +1,4 @@
-/** What the transcript shows, line by line, made from entries and drafts. Pure. */
+/** Transcript rows, made from entries and drafts. Pure. */
 import { type ShownNotice, shownNotice } from "#protocol/notices/notice-words.ts";
 import type { Author, Entry } from "#protocol/sessions.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
@@ -11,21 +11,21 @@ import { type GatePlaces, gateKey, placeGates } from "./gate-places.ts";
 export type Row =
   | { type: "welcome"; key: string }
   | { type: "day"; key: string; at: string }
-  /** `isFollowed`: news of children have come to its thread since. */
+  /** `isFollowed`: notices of children came to its thread since. */
   | { type: "prompt"; key: string; entry: Entry; isFollowed: boolean }
-  /** The platform tells it what became of its children, what was written to it, or of its tasks. */
+  /** Notice of the platform about children, messages or tasks. */
   | {
       type: "wake";
       key: string;
       notice: ShownNotice;
       text: string;
-      /** The person whose letter it is; null: the platform's own words say whose. */
+      /** Person who wrote the message; null if the notice names the sender. */
       writer: Author | null;
       promptId: string | null;
       at: string;
       isFollowed: boolean;
     }
-  /** What it was written by somebody else and answered them: one turn, all of it. */
+  /** One whole turn in which the agent answered somebody other than its owner. */
   | {
       type: "aside";
       key: string;
@@ -35,7 +35,7 @@ export type Row =
       rows: Row[];
       needsYou: boolean;
     }
-  /** What another session said, word for word. */
+  /** Forwarded words of another session. */
   | { type: "forwarded"; key: string; text: string; author: Author; at: string }
   | { type: "agent"; key: string; at: string }
   | {
@@ -52,25 +52,25 @@ export type Row =
       key: string;
       use: ToolUse;
       phase: ToolPhase;
-      /** Somebody, or a rule, said no. */
+      /** True if a person or a rule refused the call. */
       isRefused: boolean;
       at: string | null;
     }
   /** `isChilds`: asked by a child of the session that is shown. */
   | { type: "gate"; key: string; approval: Approval; isChilds: boolean }
   | { type: "notice"; key: string; text: string; at: string }
-  /** At work, with nothing to show for it yet. */
+  /** The session works and has no output yet. */
   | { type: "pulse"; key: string; promptId: string | null };
 
-/** `waiting`: its turn waits for a person, or the call for its place in the line. `cut`: no result will come. */
+/** `waiting`: the turn waits for a person, or the call is queued. `cut`: no result will come. */
 export type ToolPhase = "writing" | "running" | "waiting" | "done" | "cut";
 
 export interface RowInput {
   entries: readonly Entry[];
   drafts: Drafts;
-  /** The session is at work: unanswered calls of the last turn are running, older ones were cut. */
+  /** True if the session works: unanswered calls of the last turn are running, older ones were cut. */
   isWorking: boolean;
-  /** The last turn goes on when somebody has answered: its unanswered calls wait. */
+  /** True if the last turn is parked until a person answers: its unanswered calls wait. */
   isParked?: boolean;
   /** Gates of the session and of its children. */
   approvals?: readonly Approval[];
@@ -94,15 +94,15 @@ export function buildRows(input: RowInput): Row[] {
   for (const approval of gates.rest)
     rows.push(gateRow(approval, approval.sessionId !== (input.sessionId ?? approval.sessionId)));
   const last = rows.at(-1);
-  const isBusyInSight = writing.length > 0 || (last?.type === "tool" && last.phase === "running");
-  if (isWorking && !isBusyInSight)
+  const showsWork = writing.length > 0 || (last?.type === "tool" && last.phase === "running");
+  if (isWorking && !showsWork)
     rows.push({ type: "pulse", key: "pulse", promptId: entries.at(-1)?.promptId ?? null });
   return rows;
 }
 
 /**
- * While a tool works, a draft of a call is what it has put out so far: a model writes no calls then.
- * It goes into the tool's row; the drafts that are left are given back.
+ * Shows the live output of a running tool in the tool's row, and returns the other drafts. A draft of a
+ * call is such output while a tool runs, because the model writes no calls then.
  */
 function showProgress(rows: Row[], drafts: Drafts): Drafts {
   const at = rows.findIndex((row) => row.type === "tool" && row.phase === "running");
@@ -125,13 +125,13 @@ function entryRows(
   gates: GatePlaces,
 ): Row[] {
   const results = resultsByCall(entries);
-  const wokenAt = lastWakes(entries);
+  const lastChildNoticeAt = lastChildNotices(entries);
   const calls = new Set(entries.filter((entry) => entry.kind === "tool_call").map(callKey));
   const lastPrompt = entries.at(-1)?.promptId ?? null;
   const toRow = (entry: Entry) => {
     const gate = gates.byCall.get(callKey(entry));
     const phase = entry.promptId === lastPrompt ? unanswered : "cut";
-    return withGate(rowOf(entry, { results, phase, gate, wokenAt }), gate);
+    return withGate(rowOf(entry, { results, phase, gate, lastChildNoticeAt }), gate);
   };
   const isShownByCall = (entry: Entry) => entry.kind === "tool_result" && calls.has(callKey(entry));
   const rows: Row[] = [];
@@ -144,16 +144,16 @@ function entryRows(
     if (entryDay !== day) rows.push({ type: "day", key: `day:${entry.id}`, at: entry.at });
     day = entryDay;
     if (turn.rest !== null) {
-      const said = turn.rest.filter((one) => !isShownByCall(one));
-      rows.push(asideRow(entry, said.flatMap(toRow)));
+      const shownEntries = turn.rest.filter((one) => !isShownByCall(one));
+      rows.push(asideRow(entry, shownEntries.flatMap(toRow)));
       speaker = "person";
       continue;
     }
-    const speaks: Speaker = speakerOf(entry) ?? speaker;
-    if (speaks === "agent" && speaker !== "agent") {
+    const currentSpeaker: Speaker = speakerOf(entry) ?? speaker;
+    if (currentSpeaker === "agent" && speaker !== "agent") {
       rows.push({ type: "agent", key: `agent:${entry.id}`, at: entry.at });
     }
-    speaker = speaks;
+    speaker = currentSpeaker;
     rows.push(...toRow(entry));
   }
   return rows;
@@ -161,11 +161,19 @@ function entryRows(
 
 function asideRow({ id, kind, text, at, notice }: Entry, rows: Row[]): Row {
   const needsYou = rows.some((row) => row.type === "gate" && row.approval.state === "pending");
-  const told = kind === "prompt" ? (text ?? "") : "";
-  return { type: "aside", key: id, notice: shownNotice(notice), text: told, at, rows, needsYou };
+  const promptText = kind === "prompt" ? (text ?? "") : "";
+  return {
+    type: "aside",
+    key: id,
+    notice: shownNotice(notice),
+    text: promptText,
+    at,
+    rows,
+    needsYou,
+  };
 }
 
-/** A question, and a plan that waits, is shown whole by its gate; the call would only repeat it. */
+/** Replaces the call by its gate for questions and pending plans, which the call would only repeat. */
 function withGate(row: Row, gate: Approval | undefined): Row[] {
   if (gate === undefined) return [row];
   const isShown = gate.kind === "question" || (gate.kind === "plan" && gate.state === "pending");
@@ -174,31 +182,32 @@ function withGate(row: Row, gate: Approval | undefined): Row[] {
 
 interface CallContext {
   results: Map<string, ToolUse>;
-  /** Of a call without a result. */
+  /** Phase of a call without a result. */
   phase: ToolPhase;
   gate: Approval | undefined;
-  /** By thread: the place of the last news of children. */
-  wokenAt: ReadonlyMap<string, number>;
+  /** Sequence number of the last notice of children, by thread. */
+  lastChildNoticeAt: ReadonlyMap<string, number>;
 }
 
 type Speaker = "person" | "agent";
 
-/** Undefined for what nobody says: it does not end anybody's speech. */
+/** Returns undefined for entries without a speaker, which do not end a speaker's group. */
 function speakerOf(entry: Entry): Speaker | undefined {
   if (entry.kind === "prompt" || entry.role === "user") return "person";
   return entry.kind === "notice" ? undefined : "agent";
 }
 
-const NOT_ITS_SPEECH: ReadonlySet<Row["type"]> = new Set(["prompt", "wake", "aside"]);
+const NOT_BY_AGENT: ReadonlySet<Row["type"]> = new Set(["prompt", "wake", "aside"]);
 
 function isAgentSpeaking(rows: readonly Row[]): boolean {
   const last = rows.findLast((row) => row.type !== "notice" && row.type !== "day");
-  return last !== undefined && !NOT_ITS_SPEECH.has(last.type);
+  return last !== undefined && !NOT_BY_AGENT.has(last.type);
 }
 
 function rowOf(entry: Entry, context: CallContext): Row {
   const text = entry.text ?? "";
-  if (entry.kind === "prompt" || entry.role === "user") return promptRow(entry, context.wokenAt);
+  if (entry.kind === "prompt" || entry.role === "user")
+    return promptRow(entry, context.lastChildNoticeAt);
   if (entry.kind === "notice") return noticeRow(entry);
   if (entry.kind === "reasoning") {
     return { type: "reasoning", key: entry.id, text, isWriting: false, isPartial: entry.partial };
@@ -216,24 +225,24 @@ function rowOf(entry: Entry, context: CallContext): Row {
   return toolRow(entry, entry.tool, context);
 }
 
-function promptRow(entry: Entry, wokenAt: ReadonlyMap<string, number>): Row {
+function promptRow(entry: Entry, lastChildNoticeAt: ReadonlyMap<string, number>): Row {
   const { id: key, text, promptId, at, author } = entry;
-  const isFollowed = (wokenAt.get(entry.thread) ?? 0) > entry.seq;
+  const isFollowed = (lastChildNoticeAt.get(entry.thread) ?? 0) > entry.seq;
   const notice = shownNotice(entry.notice);
   if (notice === null) return { type: "prompt", key, entry, isFollowed };
   const writer = author?.kind === "user" ? author : null;
   return { type: "wake", key, notice, text: text ?? "", writer, promptId, at, isFollowed };
 }
 
-/** What a prompt of a thread waited for has come when news of children enter that thread. */
-function lastWakes(entries: readonly Entry[]): Map<string, number> {
-  const wakes = entries.filter(({ notice }) => notice?.kind === "children");
-  return new Map(wakes.map(({ thread, seq }) => [thread, seq]));
+/** Finds the last notice of children per thread: earlier prompts of that thread wait no longer. */
+function lastChildNotices(entries: readonly Entry[]): Map<string, number> {
+  const notices = entries.filter(({ notice }) => notice?.kind === "children");
+  return new Map(notices.map(({ thread, seq }) => [thread, seq]));
 }
 
 function noticeRow({ id: key, text, author, at }: Entry): Row {
-  const isSaid = author?.kind === "session";
-  return isSaid
+  const isForwarded = author?.kind === "session";
+  return isForwarded
     ? { type: "forwarded", key, text: text ?? "", author, at }
     : { type: "notice", key, text: text ?? "", at };
 }

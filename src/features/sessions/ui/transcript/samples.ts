@@ -1,4 +1,4 @@
-/** Builders for tests of this folder: complete wire shapes from the few fields a test is about. */
+/** Sample builders for tests of this folder: complete wire shapes from the few fields a test is about. */
 import type { SessionEvent } from "#protocol/events.ts";
 import type { NoticeMessage } from "#protocol/notices/notices.ts";
 import type { Entry, Prompt } from "#protocol/sessions.ts";

@@ -1,4 +1,4 @@
-/** What an agent was told that nobody has said in the conversation, as it stands in a transcript. */
+/** Transcript rows of notices and of turns outside the conversation. */
 import { useQuery } from "@tanstack/react-query";
 import { Bell, ChevronRight, Mail, SquareKanban } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -31,7 +31,7 @@ const LABELS: Record<ShownNotice["kind"], string> = {
 };
 const ICONS = { children: Bell, messages: Mail, board: SquareKanban } as const;
 
-/** The platform woke this session: why, in a line; the words it was told are one click away. */
+/** Shows in one line why the platform woke this session; the full notice is one click away. */
 export function WakeRow({ row }: { row: WakeRowData }) {
   const [isOpen, setIsOpen] = useState(false);
   const { notice, text, promptId } = row;
@@ -60,10 +60,14 @@ export function WakeRow({ row }: { row: WakeRowData }) {
 
 function Head({ row: { notice, writer } }: { row: WakeRowData }) {
   if (notice.kind === "messages") return <Letters notice={notice} writer={writer} />;
-  return notice.kind === "board" ? <BoardNews notice={notice} /> : <ChildNews notice={notice} />;
+  return notice.kind === "board" ? (
+    <BoardNotice notice={notice} />
+  ) : (
+    <ChildrenNotice notice={notice} />
+  );
 }
 
-function ChildNews({ notice }: { notice: NoticeOf<"children"> }) {
+function ChildrenNotice({ notice }: { notice: NoticeOf<"children"> }) {
   if (notice.items.length === 0) return <p>{waitEndedWords(notice)}</p>;
   return notice.items.map((item) => (
     <p key={`${item.childId}:${item.type}`} className="break-words">
@@ -77,7 +81,7 @@ function ChildNews({ notice }: { notice: NoticeOf<"children"> }) {
   ));
 }
 
-function BoardNews({ notice }: { notice: NoticeOf<"board"> }) {
+function BoardNotice({ notice }: { notice: NoticeOf<"board"> }) {
   return (
     <>
       <p className="font-medium">News from the board</p>
@@ -95,7 +99,7 @@ interface LettersProps {
   writer?: WakeRowData["writer"];
 }
 
-/** A person's letter is theirs whatever its words say: they are named by who they are. */
+/** Lists messages. A person's message shows the verified writer, whatever its text says. */
 function Letters({ notice, writer = null }: LettersProps) {
   const me = useQuery<Me | null>({ queryKey: keys.me, enabled: false });
   const named = writer?.id === me.data?.user.id ? "you" : (writer?.name ?? "");
@@ -117,13 +121,13 @@ function Letters({ notice, writer = null }: LettersProps) {
   });
 }
 
-/** Without a notice it is a turn whose beginning was not read, or one of an earlier version. */
+/** Without a notice the beginning of the turn is not loaded, or an earlier version wrote it. */
 function AsideHead({ row: { notice, text } }: { row: AsideRowData }) {
   if (notice?.kind === "messages") return <Letters notice={notice} />;
   return <p>{text === "" ? "A letter" : revealLine(text.split("\n", 1)[0] ?? "")}</p>;
 }
 
-/** Somebody else's letter and what became of it: folded, because it is no part of the conversation. */
+/** Shows somebody else's message and the agent's reply, folded because both are outside the conversation. */
 export function AsideRow({ row, children }: { row: AsideRowData; children: ReactNode }) {
   const [choice, setChoice] = useState<boolean | null>(null);
   const isOpen = choice ?? row.needsYou;
@@ -144,7 +148,7 @@ export function AsideRow({ row, children }: { row: AsideRowData; children: React
         </div>
         {isOpen && (
           <div className="mt-1.5 space-y-1">
-            {row.text !== "" && <WhatItWasTold text={row.text} />}
+            {row.text !== "" && <NoticeText text={row.text} />}
             {children}
             {row.rows.length === 0 && (
               <p className="py-1 text-xs text-ink-faint">Nothing was said to it yet.</p>
@@ -156,7 +160,7 @@ export function AsideRow({ row, children }: { row: AsideRowData; children: React
   );
 }
 
-function WhatItWasTold({ text }: { text: string }) {
+function NoticeText({ text }: { text: string }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <div className="pl-5.5">

@@ -1,7 +1,7 @@
 /**
- * The transcript as TanStack Query holds it, in two parts: `pages` of history, read backwards, and
- * the `tail` of what came over the live socket. They are kept apart because a page that arrives
- * replaces all pages, and would take entries with it that came while it was on its way.
+ * Cached transcript in two parts: `pages` of history, read backwards, and the `tail` from the live
+ * socket. They are separate because a page that arrives replaces all pages, and would drop entries that
+ * came while it was loading.
  */
 import type { InfiniteData } from "@tanstack/react-query";
 import type { SessionEvent } from "#protocol/events.ts";
@@ -16,13 +16,13 @@ export type Tail = readonly Entry[];
 
 export const NO_TAIL: Tail = [];
 
-/** Where the page before this one ends; a page that is not full is the first of the session. */
+/** Returns the end of the page before this one; a page that is not full is the session's first. */
 export function olderThan(page: Page<Entry>): number | undefined {
   if (page.items.length < TRANSCRIPT_PAGE) return undefined;
   return Math.min(...page.items.map((entry) => entry.seq));
 }
 
-/** Both parts in order, each entry once, the newest knowledge of it, at the place where it began. */
+/** Merges both parts in order, each entry once, in its newest version, at the place where it began. */
 export function mergeEntries(pages: TranscriptPages | undefined, tail: Tail): Entry[] {
   const byKey = new Map<string, Entry>();
   let oldest = Number.POSITIVE_INFINITY;
@@ -35,7 +35,7 @@ export function mergeEntries(pages: TranscriptPages | undefined, tail: Tail): En
   const hasHistory = byKey.size > 0;
   for (const entry of tail) {
     const known = byKey.get(entryKey(entry));
-    // A tail from an earlier visit may end before the pages begin: between them would be a hole.
+    // A tail from an earlier visit may end before the pages begin: its entries would leave a gap.
     if (known === undefined && hasHistory && entry.seq < oldest) continue;
     byKey.set(
       entryKey(entry),
@@ -45,7 +45,7 @@ export function mergeEntries(pages: TranscriptPages | undefined, tail: Tail): En
   return [...byKey.values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** The last event of which the cache already holds the entry: live reading starts after it. */
+/** Returns the last event whose entry is cached: live reading starts after it. */
 export function lastSeq(pages: TranscriptPages | undefined, tail: Tail): number {
   return mergeEntries(pages, tail).at(-1)?.seq ?? 0;
 }
@@ -63,12 +63,12 @@ export function addToTail(tail: Tail, events: readonly SessionEvent[]): Tail {
   return isChanged ? [...byKey.values()] : tail;
 }
 
-/** Leaves out entries that were redacted; the transcript is read anew with what is left of them. */
+/** Leaves out redacted entries; the transcript is read anew with what is left of them. */
 export function withoutRedacted(tail: Tail, ids: ReadonlySet<string>): Tail {
   return tail.filter(({ id }) => !ids.has(id));
 }
 
-/** A tool's call and its result may share one entry id; they are still two entries. */
+/** Distinguishes a tool's call from its result, which may share one entry id. */
 function entryKey(entry: Entry): string {
   return entry.kind === "tool_result" ? `${entry.id}:result` : entry.id;
 }

@@ -92,7 +92,7 @@ function RowBody({ row, speaker }: TranscriptRowProps) {
   }
 }
 
-/** At work; or, when the turn waits for something, for what and until when. */
+/** Shows that the session works; if the turn waits, the reason and the end of the wait. */
 function Pulse({ promptId }: { promptId: string | null }) {
   const found = useQuery<{ prompt: Prompt }>({
     queryKey: keys.prompt(promptId ?? ""),
@@ -153,7 +153,7 @@ function CutMark() {
   );
 }
 
-/** Open while it is being thought, out of the way afterwards. */
+/** Shows reasoning, open while it is written and folded afterwards. */
 function Reasoning({ row }: { row: Extract<Row, { type: "reasoning" }> }) {
   const [choice, setChoice] = useState<boolean | null>(null);
   const isOpen = choice ?? row.isWriting;

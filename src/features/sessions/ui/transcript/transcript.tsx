@@ -15,13 +15,13 @@ import { TranscriptRow } from "./transcript-row.tsx";
 
 interface TranscriptProps {
   rows: Row[];
-  /** The row that somebody came for: it is brought into sight, once for each `seq`. */
+  /** Row that a link leads to: it is scrolled into view once for each `seq`. */
   target?: { seq: number; key: string } | undefined;
-  /** What the agent is called. */
+  /** Name of the agent. */
   speaker: string;
-  /** In place of the words for a session in which nothing has been said. */
+  /** Replaces the default text of a session without prompts. */
   welcome?: ReactNode;
-  /** Nobody has said anything, though the platform may have: the welcome stands above that. */
+  /** True before the first prompt, even if there are notices: the welcome is shown above them. */
   isFresh?: boolean;
   isLoading: boolean;
   hasOlder: boolean;
@@ -29,11 +29,11 @@ interface TranscriptProps {
   onLoadOlder: () => void;
 }
 
-/** Within this many pixels of the end the reader is "at the latest" and is kept there. */
+/** Distance from the end in pixels within which the reader counts as "at the latest" and is kept there. */
 const END_ZONE_PX = 80;
 const NEVER_AT_END = -1;
-/** Older history is asked for this many rows before the reader gets there. */
-const ASK_AHEAD = 12;
+/** Number of rows before the oldest one at which older history is requested. */
+const LOAD_AHEAD_ROWS = 12;
 
 const ESTIMATES: Record<Row["type"], number> = {
   welcome: 420,
@@ -54,7 +54,7 @@ const ESTIMATES: Record<Row["type"], number> = {
 const WELCOME: Row = { type: "welcome", key: "welcome" };
 
 export function Transcript({
-  rows: told,
+  rows: contentRows,
   target,
   speaker,
   welcome,
@@ -64,8 +64,11 @@ export function Transcript({
   isLoadingOlder,
   onLoadOlder,
 }: TranscriptProps) {
-  const isWelcomed = isFresh && welcome !== undefined && told.length > 0;
-  const rows = useMemo(() => (isWelcomed ? [WELCOME, ...told] : told), [isWelcomed, told]);
+  const isWelcomed = isFresh && welcome !== undefined && contentRows.length > 0;
+  const rows = useMemo(
+    () => (isWelcomed ? [WELCOME, ...contentRows] : contentRows),
+    [isWelcomed, contentRows],
+  );
   const scroller = useRef<HTMLDivElement>(null);
   const [isFollowing, setIsFollowing] = useState(true);
   const virtualizer = useVirtualizer({
@@ -93,20 +96,20 @@ export function Transcript({
   const lastTop = useRef(0);
   const noteScroll = () => {
     const top = scroller.current?.scrollTop ?? 0;
-    // The virtualizer hears of a jump after this, and would say that the reader is still at the end.
+    // The virtualizer learns of a jump later, and would report that the reader is still at the end.
     if (isJumping.current) isJumping.current = false;
     else if (virtualizer.isAtEnd(END_ZONE_PX)) setIsFollowing(true);
     else if (top < lastTop.current) setIsFollowing(false);
     lastTop.current = top;
   };
-  // What somebody opens stays where it is: it must not be pushed up to keep the end in sight.
+  // A row that somebody expands stays in place: keeping the end visible must not push it up.
   const noteOpening = (event: MouseEvent) => {
     const button = event.target instanceof Element ? event.target.closest("[aria-expanded]") : null;
     if (button?.getAttribute("aria-expanded") === "false") setIsFollowing(false);
   };
 
   const firstIndex = items[0]?.index ?? 0;
-  const wantsOlder = hasRows && hasOlder && !isLoadingOlder && firstIndex < ASK_AHEAD;
+  const wantsOlder = hasRows && hasOlder && !isLoadingOlder && firstIndex < LOAD_AHEAD_ROWS;
   useEffect(() => {
     if (wantsOlder) onLoadOlder();
   }, [wantsOlder, onLoadOlder]);
@@ -184,7 +187,7 @@ function useFollowing(
   isFollowing: boolean,
 ): void {
   const totalSize = virtualizer.getTotalSize();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: follows whenever there is more to show
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls whenever there is more to show
   useLayoutEffect(() => {
     if (isFollowing && rows.length > 0) virtualizer.scrollToEnd();
   }, [isFollowing, rows, totalSize, virtualizer]);
@@ -197,7 +200,7 @@ function useFollowing(
   }, [isFollowing, scroller, virtualizer]);
 }
 
-/** Goes to the row that was asked for, and marks it for as long as the same one is asked for. */
+/** Scrolls to the requested row, and marks it for as long as the same one is requested. */
 function useTarget(
   virtualizer: Virtualizer<HTMLDivElement, Element>,
   rows: readonly Row[],
@@ -214,9 +217,9 @@ function useTarget(
     const place = rows.findIndex(({ key }) => key === target.key);
     if (place < 0) return;
     done.current = target.seq;
-    // What the last step to the end has set off is over in the next frame.
+    // Scrolling caused by the last step to the end is over in the next frame.
     requestAnimationFrame(() => {
-      // All of it is in sight: there is nowhere to go.
+      // Everything is visible: there is nowhere to scroll.
       if (virtualizer.getTotalSize() <= (virtualizer.scrollRect?.height ?? 0)) return;
       latest.current();
       virtualizer.scrollToIndex(place, { align: "center" });

@@ -1,6 +1,6 @@
 /**
- * Joins a session's history and its live events into what is shown. History is read first; live
- * reading starts after its last entry, so nothing falls between and replays change nothing.
+ * Joins a session's history and its live events. History is read first; live reading starts after its
+ * last entry, so nothing is missed and replays change nothing.
  */
 import {
   type QueryClient,
@@ -132,7 +132,7 @@ function takeEvents(
   if (stale.redacted.length > 0) forgetRedacted(queryClient, sessionId, stale.redacted);
 }
 
-/** Hands on what arrived once a frame, in order. */
+/** Passes on arrivals once per frame, in order. */
 function gather(take: (batch: Arrival[]) => void) {
   let waiting: Arrival[] = [];
   let frame = 0;

@@ -1,12 +1,12 @@
-/** A call by which an agent leads others, in words; undefined for all other calls. Pure. */
+/** Delegation calls of an agent in words; undefined for all other calls. Pure. */
 import { isRecord } from "#surfaces/web/kit/api/api-client.ts";
 import type { ToolState } from "../tools/tool-view.ts";
 import type { ToolUse } from "../transcript/entry-from-event.ts";
 
 export interface DelegationWords {
-  /** What is being done, or was: "Started", "Waits for its children". */
+  /** Action, current or past: "Started", "Waits for its children". */
   verb: string;
-  /** Of whom. */
+  /** Title of the session concerned. */
   title: string | null;
   sessionId: string | null;
 }
@@ -20,7 +20,7 @@ const ENDS: Verbs = ["Ends", "Ended"];
 const READS: Verbs = ["Reads", "Read"];
 const DETACHES: Verbs = ["Lets go of", "Let go of"];
 
-const OF_ONE: Readonly<Record<string, Verbs>> = {
+const WITH_SESSION: Readonly<Record<string, Verbs>> = {
   spawn_session: SPAWNS,
   create_session: SPAWNS,
   orchestrate_spawn_worker: SPAWNS,
@@ -38,7 +38,7 @@ const OF_ONE: Readonly<Record<string, Verbs>> = {
   decide_plan: ["Decides about the plan of", "Decided about the plan of"],
 };
 
-const OF_NOBODY: Readonly<Record<string, Verbs>> = {
+const WITHOUT_SESSION: Readonly<Record<string, Verbs>> = {
   wait_for_event: ["Waits for its children", "Waits for its children"],
   sleep: ["Sleeps", "Sleeps"],
   list_sessions: ["Looks at its children", "Looked at its children"],
@@ -52,11 +52,13 @@ const OF_NOBODY: Readonly<Record<string, Verbs>> = {
 const SESSION_ID = /\bses_[0-9A-Za-z]+\b/;
 
 export function delegationWords(use: ToolUse, state: ToolState): DelegationWords | undefined {
-  const ofOne = Object.hasOwn(OF_ONE, use.name) ? OF_ONE[use.name] : undefined;
-  const verbs = ofOne ?? (Object.hasOwn(OF_NOBODY, use.name) ? OF_NOBODY[use.name] : undefined);
+  const withSession = Object.hasOwn(WITH_SESSION, use.name) ? WITH_SESSION[use.name] : undefined;
+  const verbs =
+    withSession ??
+    (Object.hasOwn(WITHOUT_SESSION, use.name) ? WITHOUT_SESSION[use.name] : undefined);
   if (verbs === undefined) return undefined;
   const verb = verbs[state === "done" ? 1 : 0];
-  if (ofOne === undefined) return { verb, title: null, sessionId: null };
+  if (withSession === undefined) return { verb, title: null, sessionId: null };
   const input = isRecord(use.input) ? use.input : {};
   return {
     verb,

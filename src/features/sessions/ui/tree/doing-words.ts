@@ -1,11 +1,11 @@
-/** What a line of the tree says of its session besides its state. Pure. */
+/** Activity text of a tree row besides its state. Pure. */
 import type { Child } from "#features/delegation/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 
-const HAS_NOTHING_TO_SAY: ReadonlySet<string> = new Set(["waiting", "unknown"]);
+const WITHOUT_TEXT: ReadonlySet<string> = new Set(["waiting", "unknown"]);
 
-/** Why it changes nothing yet. */
+/** Texts for children that may not change anything yet. */
 const PLAN_WORDS: Partial<Record<Child["planState"], string>> = {
   required: "plans first",
   pending: "presents its plan",
@@ -13,14 +13,14 @@ const PLAN_WORDS: Partial<Record<Child["planState"], string>> = {
   rejected: "plan rejected",
 };
 
-/** A question to a person comes first, then what was said or done last. Null: the state says it all. */
+/** Returns the question to a person, else plan, changes and last action. Null: the state says it all. */
 export function doingWords(
   { activity }: Pick<Session, "activity">,
   child: (Pick<Child, "doing" | "changedFiles"> & Partial<Pick<Child, "planState">>) | undefined,
-  asked: Pick<Approval, "kind" | "tool" | "target"> | undefined,
+  pendingApproval: Pick<Approval, "kind" | "tool" | "target"> | undefined,
 ): string | null {
-  if (activity === "needs_you" && asked) return askWords(asked);
-  if (!child || HAS_NOTHING_TO_SAY.has(activity)) return null;
+  if (activity === "needs_you" && pendingApproval) return askWords(pendingApproval);
+  if (!child || WITHOUT_TEXT.has(activity)) return null;
   const changed = child.changedFiles ? `${child.changedFiles} changed` : "";
   const isBusy = activity === "working" || activity === "recovering" || activity === "needs_you";
   const plan = child.planState === undefined ? "" : (PLAN_WORDS[child.planState] ?? "");

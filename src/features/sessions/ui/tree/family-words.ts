@@ -1,4 +1,4 @@
-/** Work or wait of a session, in a few words. Pure. */
+/** State of a session in a few words. Pure. */
 import type { Child, Family } from "#features/delegation/contract.ts";
 import type { Session, SessionWaitKind } from "#protocol/sessions.ts";
 import { activityWord } from "#surfaces/web/kit/activity-mark.tsx";
@@ -19,7 +19,7 @@ const WAIT_WORDS: Record<Exclude<SessionWaitKind, "children">, string> = {
   budget: "Waiting for budget",
 };
 
-/** Undefined when the activity says it all. */
+/** Returns undefined when the activity says it all. */
 export function stateWords(
   { activity, waitingFor }: Pick<Session, "activity" | "waitingFor">,
   family: Family | undefined,
@@ -30,7 +30,7 @@ export function stateWords(
   return waitingFor.kind === "children" ? childrenWords(family) : WAIT_WORDS[waitingFor.kind];
 }
 
-/** For a line in a list, where a session that asks is told by its own words. */
+/** Describes the state in a list: the reason of a waiting session, otherwise the activity. */
 export function listedState(session: Pick<Session, "activity" | "waitingFor">): string {
   const waits = session.activity === "waiting" ? stateWords(session, undefined) : undefined;
   return waits ?? activityWord(session.activity);

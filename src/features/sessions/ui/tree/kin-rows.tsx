@@ -1,4 +1,4 @@
-/** What parents and children say to each other, as it stands in a transcript. */
+/** Transcript rows of messages between parents and children. */
 import { clsx } from "clsx";
 import { ChevronRight, CornerDownRight, Forward, GitFork, Hourglass, X } from "lucide-react";
 import { useState } from "react";
@@ -12,7 +12,7 @@ import type { Row } from "../transcript/rows.ts";
 import { BOX, Time } from "../transcript/told-rows.tsx";
 import { type DelegationWords, delegationWords } from "./delegation-words.ts";
 
-/** A child's own words, passed on to whoever reads here. */
+/** Shows a child's own words, forwarded to the reader. */
 export function ForwardedRow({ row }: { row: Extract<Row, { type: "forwarded" }> }) {
   return (
     <article
@@ -32,7 +32,7 @@ export function ForwardedRow({ row }: { row: Extract<Row, { type: "forwarded" }>
   );
 }
 
-/** A call that leads others says so in words; what it was exactly is one click away. */
+/** Shows a delegation call in words; the exact call is one click away. */
 export function CallRow({ row }: { row: ToolRowData }) {
   const words = delegationWords(row.use, stateOf(row));
   return words === undefined ? <ToolRow row={row} /> : <DelegationCard row={row} words={words} />;

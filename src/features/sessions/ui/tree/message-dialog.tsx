@@ -14,12 +14,12 @@ const MODES: readonly { mode: QueueMode; name: string; means: string }[] = [
   { mode: "steer", name: "Now", means: "Ends its turn, keeps what it did, and does this next." },
 ];
 
-/** To say something to a session without going there. */
+/** Sends a message to a session without leaving the page. */
 export function MessageDialog({ session, onClose }: { session: Session; onClose: () => void }) {
   const toasts = useToasts();
   const [text, setText] = useState("");
   const [mode, setMode] = useState<QueueMode>("followup");
-  // Sent again after an answer that did not come, it is the same message.
+  // The id makes a repeated request, sent after a lost answer, create the same message.
   const dispatchId = useRef(randomId());
   const send = useMutation({
     mutationFn: () =>

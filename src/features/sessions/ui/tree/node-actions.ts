@@ -1,4 +1,4 @@
-/** What can be done with a session in the tree. Pure. */
+/** Actions on a session in the tree. Pure. */
 import {
   ArrowRight,
   CircleStop,
@@ -16,11 +16,11 @@ interface OfferedAction {
   action: NodeAction;
   label: string;
   Icon: LucideIcon;
-  /** Cannot be taken back by another click. */
+  /** True if another click cannot undo it. */
   isGrave: boolean;
 }
 
-const HAS_A_TURN: ReadonlySet<Activity> = new Set([
+const ACTIVE_TURN: ReadonlySet<Activity> = new Set([
   "working",
   "needs_you",
   "recovering",
@@ -32,7 +32,7 @@ export function offeredActions(session: Session): OfferedAction[] {
   const offered: (OfferedAction | false)[] = [
     { action: "open", label: "Open", Icon: ArrowRight, isGrave: false },
     isOpen && { action: "message", label: "Send a message…", Icon: MessageSquare, isGrave: false },
-    HAS_A_TURN.has(session.activity) && {
+    ACTIVE_TURN.has(session.activity) && {
       action: "stop",
       label: "Stop its turn",
       Icon: CircleStop,

@@ -10,23 +10,23 @@ const BUTTON =
 interface NodeMenuProps {
   session: Session;
   name: string;
-  /** Only one line of a tree is in the order of Tab. */
+  /** True for the one row of the tree in the Tab order. */
   isReachable: boolean;
   onAction: (action: NodeAction, session: Session) => void;
 }
 
-/** Made when it is first opened: a list may have a thousand lines. */
+/** Menu of a row, created when first opened: a list may have a thousand rows. */
 export function NodeMenu({ session, name, isReachable, onAction }: NodeMenuProps) {
-  const [isMade, setIsMade] = useState(false);
+  const [isCreated, setIsCreated] = useState(false);
   const common = {
     "aria-label": `What to do with ${name}`,
     title: "What to do",
     tabIndex: isReachable ? 0 : -1,
     className: BUTTON,
   };
-  if (!isMade) {
+  if (!isCreated) {
     return (
-      <button type="button" aria-haspopup="menu" {...common} onClick={() => setIsMade(true)}>
+      <button type="button" aria-haspopup="menu" {...common} onClick={() => setIsCreated(true)}>
         <Ellipsis size={16} aria-hidden />
       </button>
     );

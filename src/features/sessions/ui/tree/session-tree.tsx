@@ -32,10 +32,10 @@ import { useFolded } from "./use-folded.ts";
 import { useNodeActions } from "./use-node-actions.tsx";
 import { useOpenChildren } from "./use-open-children.ts";
 
-/** Read one by one; whatever else is missing comes with the next page of the list. */
+/** Limit of ancestors read one by one; others come with the next page of the list. */
 const MAX_READ_ANCESTORS = 20;
 
-/** One's orchestrator with its children, and all other sessions with theirs. */
+/** Tree of one's orchestrator with its children, and of all other sessions with theirs. */
 export function SessionTree({ sessions: listed }: { sessions: readonly Session[] }) {
   const orchestrator = useOrchestratorSession();
   const identity = useMyOrchestrator().data?.identity ?? null;
@@ -48,7 +48,7 @@ export function SessionTree({ sessions: listed }: { sessions: readonly Session[]
     [sessions, orchestrator, parents, folded, openId],
   );
   const children = useChildren(parentsOfShown(rows));
-  const asked = useAsked();
+  const pending = usePendingBySession();
   const now = useNow(30_000);
   const { act, questions } = useNodeActions();
   const { tree, reachable, setFocused, onKeyDown } = useTreeKeys(rows, fold, openId);
@@ -78,7 +78,7 @@ export function SessionTree({ sessions: listed }: { sessions: readonly Session[]
               {...row}
               name={nameOf(row.session, isMine ? identity : null)}
               avatar={isMine ? (identity?.avatar ?? null) : undefined}
-              doing={doingWords(row.session, children.get(id), asked.get(id))}
+              doing={doingWords(row.session, children.get(id), pending.get(id))}
               now={now}
               isReachable={id === reachable}
               onFold={fold}
@@ -92,7 +92,7 @@ export function SessionTree({ sessions: listed }: { sessions: readonly Session[]
   );
 }
 
-/** Folded lines too, when the open session is shown under them. */
+/** Lists parents whose children are shown, including folded rows above the open session. */
 function parentsOfShown(rows: readonly TreeRow[]): string[] {
   return rows
     .filter(({ level }, at) => (rows[at + 1]?.level ?? 0) > level)
@@ -104,15 +104,15 @@ function nameOf(session: Session, identity: Identity | null): string {
   return revealLine(identity?.name ?? session.title ?? fallback);
 }
 
-/** What each session asks its person first, by its id. */
-function useAsked(): ReadonlyMap<string, Approval> {
+/** First pending approval of each session, by session id. */
+function usePendingBySession(): ReadonlyMap<string, Approval> {
   const items = usePendingApprovals().data?.items;
   return useMemo(() => new Map(items?.toReversed().map((item) => [item.sessionId, item])), [items]);
 }
 
 /**
- * The listed sessions, and before them what the list may not have come to: the session that is open,
- * its children, and the children of the orchestrator.
+ * Returns the listed sessions, preceded by those that the list may not have loaded yet: the open
+ * session, its children, and the orchestrator's children.
  */
 function useWithOpen(
   listed: readonly Session[],
@@ -132,7 +132,7 @@ function useMissingAncestors(sessions: readonly Session[], orchestratorId: strin
   const queryClient = useQueryClient();
   const find = (id: string) =>
     queryClient.getQueryData<{ session: Session }>(keys.session(id))?.session;
-  // Each answer renders this again, and with it the parent of what came is looked for.
+  // Each answer renders this again, which then finds the next missing parent.
   const missing = missingAncestors(sessions, orchestratorId, find).slice(0, MAX_READ_ANCESTORS);
   return useQueries({
     queries: missing.map((id) => ({
@@ -147,10 +147,10 @@ function combineSessions(found: readonly { data?: { session: Session } | undefin
   return found.flatMap(({ data }) => (data ? [data.session] : []));
 }
 
-/** The list comes in pieces, and each may push the row out of sight again. */
+/** Time during which the row is kept visible: each page of the list may push it away again. */
 const SETTLES_MS = 5_000;
 
-/** Brings the row of the open session into sight when it is opened, unless the list is being used. */
+/** Scrolls the row of a newly opened session into view, unless the list is being used. */
 function useScrolledTo(
   tree: RefObject<HTMLDivElement | null>,
   openId: string | undefined,
@@ -166,7 +166,7 @@ function useScrolledTo(
   }, [tree, openId, place]);
 }
 
-/** Arrows walk and fold, Enter opens, Tab leads to the menu of the line and out of the tree. */
+/** Arrows move and fold, Enter opens, Tab leads to the row's menu and out of the tree. */
 function useTreeKeys(
   rows: readonly TreeRow[],
   fold: (id: string, isFolded: boolean) => void,

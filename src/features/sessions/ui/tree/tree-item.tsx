@@ -17,12 +17,12 @@ import type { TreeRow } from "./tree-rows.ts";
 
 export interface TreeItemProps extends TreeRow {
   name: string;
-  /** Of an orchestrator; undefined for all others. */
+  /** Set for an orchestrator only. */
   avatar?: string | null | undefined;
-  /** In one line, when it is known. */
+  /** Activity in one line, if known. */
   doing: string | null;
   now: number;
-  /** The one line of the tree that Tab leads to. */
+  /** True for the one row of the tree in the Tab order. */
   isReachable: boolean;
   onFold: (id: string, isFolded: boolean) => void;
   onAction: (action: NodeAction, session: Session) => void;
@@ -30,7 +30,7 @@ export interface TreeItemProps extends TreeRow {
 
 const INDENT_REM = 1;
 
-/** One session: its state, what it is called, what it is doing, what it cost. */
+/** Shows one session: its state, name, activity and cost. */
 export const TreeItem = memo(function TreeItem(props: TreeItemProps) {
   const { session, name, level, place, siblings, children, isExpanded, isReachable } = props;
   const target = session.isOrchestrator
@@ -62,7 +62,7 @@ export const TreeItem = memo(function TreeItem(props: TreeItemProps) {
       >
         <span className="flex w-5 shrink-0 justify-center">
           {children > 0 && (
-            // For the pointer; the arrow keys do the same.
+            // Pointer only; the arrow keys do the same.
             <span
               aria-hidden
               onClick={toggle}
@@ -79,7 +79,7 @@ export const TreeItem = memo(function TreeItem(props: TreeItemProps) {
             <Mark {...props} />
           </span>
           <span className="mt-0.5 flex gap-2 text-xs text-ink-faint">
-            <Doing {...props} />
+            <ActivityText {...props} />
             <LocationLine location={locationOf(session)} className="max-w-[45%] shrink-0" />
             <Cost session={session} />
           </span>
@@ -132,8 +132,8 @@ function Mark({ session, hiddenNeedsYou, now }: TreeItemProps) {
   );
 }
 
-/** Its state is always said: for who cannot see the colour of the dot. */
-function Doing({ session, doing }: TreeItemProps) {
+/** Always includes the state in words, for people who cannot see the dot's colour. */
+function ActivityText({ session, doing }: TreeItemProps) {
   const { activity, lifecycle, counts } = session;
   const word = lifecycle === "archived" ? "Archived" : listedState(session);
   const line = doing === null || doing === "" ? null : revealLine(doing);

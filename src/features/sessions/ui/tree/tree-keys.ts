@@ -1,4 +1,4 @@
-/** Which line of a tree a key leads to, and what it folds. Pure. */
+/** Keyboard navigation of a tree: the next row, and folding. Pure. */
 import type { TreeRow } from "./tree-rows.ts";
 
 export type TreeMove = { to: string } | { fold: string } | { unfold: string };

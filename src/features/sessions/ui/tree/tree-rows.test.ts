@@ -17,7 +17,7 @@ const alone = session("alone");
 const second = session("second", { parentSessionId: orchestrator.id, activity: "needs_you" });
 const NOTHING_FOLDED = new Set<string>();
 
-/** As the server lists them. */
+/** In the server's order. */
 const listed = [second, alone, first];
 
 describe("the tree of sessions", () => {
@@ -57,7 +57,7 @@ describe("the tree of sessions", () => {
       ["deep", 3],
       ["alone", 1],
     ]);
-    // They stay folded: what else is under them is hidden and counted.
+    // They stay folded: other children under them are hidden and counted.
     expect(rows[0]).toMatchObject({ isExpanded: false, children: 2, hiddenNeedsYou: 0 });
     expect(rows[1]).toMatchObject({ isExpanded: false, children: 2, hiddenNeedsYou: 1 });
     expect(buildTree({ ...input, openId: "alone" })).toHaveLength(2);

@@ -1,32 +1,31 @@
 /**
- * Turns the list of sessions into the rows of a tree. The list is read page by page, newest first,
- * so three things may be missing from it and are read apart: the session that is open, its ancestors,
- * and its children. Pure.
+ * Turns the session list into tree rows. The list is read page by page, newest first, so three things
+ * may be missing and are read separately: the open session, its ancestors, and its children. Pure.
  */
 import type { Session } from "#protocol/sessions.ts";
 
 export interface TreeRow {
   session: Session;
-  /** From 1. */
+  /** Depth, from 1. */
   level: number;
-  /** Its place among those of its level under one parent, from 1. */
+  /** Position among its siblings, from 1. */
   place: number;
   siblings: number;
-  /** How many children are under it, shown or not. */
+  /** Number of children, shown or not. */
   children: number;
   isExpanded: boolean;
-  /** Of those that are not shown. */
+  /** Number of hidden descendants that wait for the person. */
   hiddenNeedsYou: number;
 }
 
 export interface TreeInput {
   sessions: readonly Session[];
-  /** Stands at the top, also when the list has not come so far. */
+  /** Always at the top, even when the list has not loaded it yet. */
   orchestrator: Session | null;
-  /** Ancestors that the list has not come to. */
+  /** Ancestors that the list has not loaded yet. */
   parents: readonly Session[];
   folded: ReadonlySet<string>;
-  /** The session that is open: it and its ancestors are shown, folded or not. */
+  /** Open session: it and its ancestors are shown, folded or not. */
   openId?: string | undefined;
 }
 
@@ -48,7 +47,7 @@ export function buildTree(input: TreeInput): TreeRow[] {
   return rows;
 }
 
-/** A session and its ancestors. */
+/** Returns the session and its ancestors. */
 function pathTo(openId: string | undefined, known: ReadonlyMap<string, Session>): Set<string> {
   const path = new Set<string>();
   let session = openId === undefined ? undefined : known.get(openId);
@@ -59,12 +58,12 @@ function pathTo(openId: string | undefined, known: ReadonlyMap<string, Session>)
   return path;
 }
 
-/** Longer chains of parents are followed no further. */
+/** Limit on the length of a chain of parents. */
 const MAX_ANCESTORS = 20;
 
 /**
- * Ids of the ancestors that no page has brought. `find` gives a session that was read before; its own
- * parent is then looked for too. Ancestors of the first sessions come first.
+ * Returns ids of ancestors that no page has brought. `find` returns a session that was read before; its
+ * own parent is then looked for too. Ancestors of the first sessions come first.
  */
 export function missingAncestors(
   sessions: readonly Session[],
@@ -114,7 +113,7 @@ function addRows(
   const { byParent, folded, openPath } = branches;
   for (const [index, session] of siblings.entries()) {
     if (isFolded && !openPath.has(session.id)) continue;
-    // In the order in which they were begun: what was delegated first stands first.
+    // Children are sorted by creation: the first delegated comes first.
     const children = [...(byParent.get(session.id) ?? [])].sort((a, b) => newestFirst(b, a));
     const isExpanded = children.length > 0 && !folded.has(session.id);
     rows.push({

@@ -4,7 +4,7 @@ import type { Child, Family } from "#features/delegation/contract.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 
-/** Read again only when something is said to have changed. */
+/** Refetched earlier only after a hint. */
 const FRESH_MS = 60_000;
 
 function familyQuery(parentId: string) {
@@ -16,12 +16,12 @@ function familyQuery(parentId: string) {
   };
 }
 
-/** A parent's children and what all of them cost. */
+/** Loads a parent's children and their total cost. */
 export function useFamily(parentId: string, isNeeded: boolean): Family | undefined {
   return useQuery({ ...familyQuery(parentId), enabled: isNeeded }).data;
 }
 
-/** What each child of these parents is doing, by its id. */
+/** Returns the children of these parents by id. */
 export function useChildren(parentIds: readonly string[]): ReadonlyMap<string, Child> {
   const families = useQueries({
     queries: parentIds.map(familyQuery),

@@ -1,8 +1,8 @@
 import { useCallback, useState } from "react";
 
 const KEY = "muster.folded";
-/** The newest are kept; sessions that were folded long ago are gone by then. */
-const KEPT = 200;
+/** Limit of remembered ids, newest first; sessions folded long ago are gone by then. */
+const MAX_REMEMBERED = 200;
 
 function read(): Set<string> {
   try {
@@ -15,13 +15,13 @@ function read(): Set<string> {
 
 function keep(folded: ReadonlySet<string>): void {
   try {
-    localStorage.setItem(KEY, JSON.stringify([...folded].slice(-KEPT)));
+    localStorage.setItem(KEY, JSON.stringify([...folded].slice(-MAX_REMEMBERED)));
   } catch {
-    // Storage may be full or forbidden; it is folded on this page all the same.
+    // Storage may be full or forbidden; folding still works on this page.
   }
 }
 
-/** Whose children are hidden, as this browser left it. */
+/** Sessions whose children are hidden, remembered in this browser. */
 export function useFolded(): [ReadonlySet<string>, (id: string, isFolded: boolean) => void] {
   const [folded, setFolded] = useState<ReadonlySet<string>>(read);
   const fold = useCallback((id: string, isFolded: boolean) => {

@@ -34,12 +34,14 @@ const CHANGES: Record<"stop" | "detach" | "end", Change> = {
   },
 };
 
-/** Does what the menu of a line says; the questions it asks first are given back to be shown. */
+/** Runs menu actions, and returns the confirmation dialogs to render. */
 export function useNodeActions() {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const toasts = useToasts();
-  const [asked, setAsked] = useState<{ action: NodeAction; session: Session } | null>(null);
+  const [confirming, setConfirming] = useState<{ action: NodeAction; session: Session } | null>(
+    null,
+  );
   const change = useMutation({
     mutationFn: ({ kind, id }: { kind: keyof typeof CHANGES; id: string }) => CHANGES[kind].run(id),
     onSuccess: (_, { kind }) => toasts.say(CHANGES[kind].done),
@@ -59,35 +61,37 @@ export function useNodeActions() {
       else if (action === "open")
         void navigate({ to: "/sessions/$sessionId", params: { sessionId }, search: true });
       else if (action === "stop") mutate({ kind: action, id: sessionId });
-      else setAsked({ action, session });
+      else setConfirming({ action, session });
     },
     [navigate, mutate],
   );
-  const close = () => setAsked(null);
+  const close = () => setConfirming(null);
   const questions = (
     <>
-      {asked?.action === "message" && <MessageDialog session={asked.session} onClose={close} />}
+      {confirming?.action === "message" && (
+        <MessageDialog session={confirming.session} onClose={close} />
+      )}
       <Confirm
-        isOpen={asked?.action === "detach"}
+        isOpen={confirming?.action === "detach"}
         onClose={close}
-        title={`Detach “${asked?.session.title ?? UNTITLED}”?`}
+        title={`Detach “${confirming?.session.title ?? UNTITLED}”?`}
         text="It goes on by itself, and its parent, which is told, does not hear from it any more. It cannot be given back."
         action="Detach"
         isBusy={change.isPending}
         onConfirm={() => {
-          if (asked) mutate({ kind: "detach", id: asked.session.id });
+          if (confirming) mutate({ kind: "detach", id: confirming.session.id });
           close();
         }}
       />
       <Confirm
-        isOpen={asked?.action === "end"}
+        isOpen={confirming?.action === "end"}
         onClose={close}
-        title={`End “${asked?.session.title ?? UNTITLED}”?`}
+        title={`End “${confirming?.session.title ?? UNTITLED}”?`}
         text="What it is doing is stopped, and what it wrote so far is kept for 7 days. Its parent is told, and sessions under it end with it."
         action="End it"
         isBusy={change.isPending}
         onConfirm={() => {
-          if (asked) mutate({ kind: "end", id: asked.session.id });
+          if (confirming) mutate({ kind: "end", id: confirming.session.id });
           close();
         }}
       />

@@ -1,14 +1,14 @@
-/** Turns in which an agent answers somebody other than its person, each put together where it began. Pure. */
+/** Turns in which an agent answers somebody other than its owner, each grouped at its first entry. Pure. */
 import { isGuestThread } from "#protocol/notices/guests.ts";
 import type { Entry } from "#protocol/sessions.ts";
 
-/** One entry; or, with `rest`, what was said in a whole turn that is no part of the conversation. */
+/** One entry; with `rest`, a whole turn outside of the conversation. */
 interface Turn {
   first: Entry;
   rest: Entry[] | null;
 }
 
-/** Part of what an agent says to somebody other than its person: no part of their conversation. */
+/** True for entries of a guest thread, which are not part of the owner's conversation. */
 export function isAside({ thread }: Pick<Entry, "thread">): boolean {
   return isGuestThread(thread);
 }
@@ -27,7 +27,7 @@ export function foldAsides(entries: readonly Entry[]): Turn[] {
       turns.push({ first: entry, rest: null });
       continue;
     }
-    // What came before the oldest that was read is not there: then it begins with what was said.
+    // The prompt may be older than the loaded entries: then the group starts with a reply.
     const rest = entry.kind === "prompt" ? [] : [entry];
     asides.set(key, rest);
     turns.push({ first: entry, rest });

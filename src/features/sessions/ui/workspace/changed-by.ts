@@ -1,4 +1,4 @@
-/** Which cached things a batch of events makes stale. Entries are patched in place and not listed. */
+/** Cached queries that a batch of events makes stale. Entries are patched in place and not listed. */
 import type { SessionEvent } from "#protocol/events.ts";
 
 export interface Stale {
@@ -8,7 +8,7 @@ export interface Stale {
   changes: boolean;
   usage: boolean;
   prompts: string[];
-  /** Entries whose words were taken out. */
+  /** Redacted entries. */
   redacted: string[];
 }
 

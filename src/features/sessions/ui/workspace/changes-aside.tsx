@@ -3,7 +3,7 @@ import { Dialog } from "radix-ui";
 import { useMedia } from "#surfaces/web/kit/hooks/use-media.ts";
 import { ChangesPanel } from "./changes-panel.tsx";
 
-/** Beside the transcript where there is room for both; on smaller screens a sheet over it. */
+/** Shows changes beside the transcript where there is room, and otherwise in a sheet over it. */
 export function ChangesAside({ sessionId, onClose }: { sessionId: string; onClose: () => void }) {
   const hasRoom = useMedia("(min-width: 1100px)");
   if (hasRoom)

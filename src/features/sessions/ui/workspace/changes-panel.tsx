@@ -22,7 +22,7 @@ export function useChanges(sessionId: string, turn: string | undefined) {
   });
 }
 
-/** What the agent changed in its workspace: all of it, or by turn; and what it made that can be looked at. */
+/** Shows changes in the agent's workspace, all or by turn, and files that can be previewed. */
 export function ChangesPanel({ sessionId }: { sessionId: string }) {
   const [turn, setTurn] = useState<string | undefined>(undefined);
   const [preview, setPreview] = useState<ShownFile | null>(null);
@@ -65,7 +65,7 @@ export function ChangesPanel({ sessionId }: { sessionId: string }) {
             {plural(changes.more, "more file")} changed and not listed.
           </p>
         )}
-        <OtherShown changes={changes} onPreview={setPreview} />
+        <OtherFiles changes={changes} onPreview={setPreview} />
       </div>
       <p className="flex shrink-0 items-center gap-3 border-t border-line px-4 py-2 text-2xs text-ink-faint">
         <span>{plural(changes.files.length + changes.more, "file")}</span>
@@ -173,7 +173,7 @@ function noteOf(file: FileChange, lines: number): string | null {
   return lines === 0 ? "No lines changed." : null;
 }
 
-/** The end of a path says most: it stays in sight when there is little room. */
+/** Keeps the end of a path visible in little room, because it says most. */
 function FileName({ path }: { path: string }) {
   const cut = path.lastIndexOf("/") + 1;
   return (
@@ -189,7 +189,7 @@ function diskUseWords({ diskBytes, diskQuotaBytes }: SessionChanges): string {
   return diskQuotaBytes === null ? used : `${used}, of ${sizeWords(diskQuotaBytes)} at most`;
 }
 
-function OtherShown({
+function OtherFiles({
   changes,
   onPreview,
 }: {

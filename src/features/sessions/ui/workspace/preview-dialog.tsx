@@ -16,8 +16,8 @@ interface PreviewDialogProps {
 }
 
 /**
- * What an agent made is somebody else's code. It is shown in a frame without an origin, where it
- * reaches nothing of this page, of the session or of the network; its scripts run only when asked to.
+ * Previews an agent's file, which is untrusted code. The frame has no origin and reaches neither this
+ * page, the session nor the network; scripts run only on request.
  */
 export function PreviewDialog({ sessionId, file, onClose }: PreviewDialogProps) {
   const [hasScripts, setHasScripts] = useState(false);

@@ -13,7 +13,7 @@ interface WorkspaceButtonsProps {
   onClick: () => void;
 }
 
-/** What the agent made, one click away: the page, if there is one, and what was changed. */
+/** Buttons for the agent's results: the page, if there is one, and the changes. */
 export function WorkspaceButtons({ sessionId, isOpen, onClick }: WorkspaceButtonsProps) {
   const changes = useChanges(sessionId, undefined).data;
   const [preview, setPreview] = useState<ShownFile | null>(null);

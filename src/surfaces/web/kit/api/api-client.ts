@@ -1,7 +1,7 @@
 /**
- * The typed client of the API, as a page calls it: with the page key, and with the cookie that the
- * browser adds. Everything it throws is an `ApiError`: what the server refused, or `network` when no
- * answer came (then the same call may safely be repeated with the same idempotency key or dispatch id).
+ * Typed API client of the page: with the page key, and with the cookie that the browser adds. Everything
+ * it throws is an `ApiError`: the server's refusal, or `network` when no answer came (then the same call
+ * may safely be repeated with the same idempotency key or dispatch id).
  */
 import {
   ApiError,
@@ -23,7 +23,7 @@ const SERVER: FetchTransportOptions = {
 
 export const api = createClient(fetchTransport(SERVER));
 
-/** Items in the longest page that the server gives. */
+/** Largest page that the server returns. */
 export const PAGE_LIMIT = 200;
 
 /** Headers that name the author of a request: the server refuses it under another person's sign-in. */

@@ -1,11 +1,11 @@
-/** Memories by shelf: an orchestrator's and those of sessions have routes of their own. */
+/** Memory requests by scope: an orchestrator's memories and those of sessions have separate routes. */
 import type { AnswerOf, ApiRoutes } from "#client/index.ts";
 import type { MemoryFile } from "#features/memory/contract.ts";
 import { api } from "./api-client.ts";
 
 type Routes = ApiRoutes["memory"];
 
-/** One's orchestrator's, all of the sessions', or what sessions know of one repository (null: of none). */
+/** Scope: one's orchestrator, all sessions, or the sessions of one repository (null: of none). */
 export type ShelfChoice = "orchestrator" | "sessions" | { repo: string | null };
 
 export interface MemoryFilter {
@@ -22,12 +22,12 @@ export interface NewMemory {
   pinned: boolean;
 }
 
-/** A blank is no repository; an empty text would not be sent at all. */
+/** Returns a blank for "no repository"; an empty text would not be sent at all. */
 function repoOf(shelf: ShelfChoice): string | undefined {
   return typeof shelf === "object" ? (shelf.repo ?? " ") : undefined;
 }
 
-/** Lists memories without counting them as used: looking through them on a page is not using them. */
+/** Lists memories without counting them as used: looking through them on a page is not use. */
 export function listMemories(
   { shelf, pinned, ...filter }: MemoryFilter,
   cursor: string | undefined,
@@ -46,7 +46,7 @@ export function writeMemory(
   return api.memory.createSession({ body: { ...body, repo: repoOf(shelf) } });
 }
 
-/** Reads all of a shelf. */
+/** Exports all memories of a scope. */
 export function readShelf(shelf: ShelfChoice): Promise<AnswerOf<Routes["export"]>> {
   return api.memory.export({ query: { repo: repoOf(shelf) } });
 }

@@ -1,12 +1,12 @@
 /**
- * The secret of this page's origin. Cookies go to every port of this host; the storage of an origin
- * does not, so the server takes a session's cookie only together with this key. Read anew each time:
- * all tabs share it, and signing out in one of them replaces it.
+ * Secret of this page's origin. Cookies go to every port of this host; the storage of an origin does
+ * not, so the server accepts a session's cookie only together with this key. Read anew each time: all
+ * tabs share it, and signing out in one of them replaces it.
  */
 import { PAGE_KEY_STORAGE } from "#protocol/page-key.ts";
 
 const KEY_BYTES = 32;
-/** For browsers that let a page keep nothing: signed in until the page is left. */
+/** Key in memory for browsers without storage: the sign-in lasts until the page is left. */
 let unkept: string | undefined;
 
 export function pageKey(): string {
@@ -22,13 +22,13 @@ export function pageKey(): string {
   }
 }
 
-/** After signing out: whoever signs in next gets a key of their own. */
+/** Drops the key at sign-out: the next person who signs in gets their own. */
 export function dropPageKey(): void {
   unkept = undefined;
   try {
     localStorage.removeItem(PAGE_KEY_STORAGE);
   } catch {
-    // Nothing was kept.
+    // Without storage nothing was kept.
   }
 }
 

@@ -22,7 +22,7 @@ export type PruneWish = Pick<PruneRequest, "below" | "unusedDays">;
 
 export interface SearchFor {
   words: string;
-  /** None: all of them. */
+  /** Empty means all. */
   kinds: readonly SearchKind[];
 }
 
@@ -41,16 +41,16 @@ export const keys = {
   avatar: (path: string) => ["avatar", path] as const,
   handle: (handle: string) => ["handle", handle] as const,
   preferences: ["preferences"] as const,
-  /** Below one's own: stale whenever that is. */
+  /** Below `preferences`, so that it becomes stale with it. */
   modelForAll: ["preferences", "model for all"] as const,
   families: ["family"] as const,
   family: (parentId: string) => ["family", parentId] as const,
   transcript: (id: string) => ["transcript", id] as const,
   tail: (id: string) => ["tail", id] as const,
   queue: (id: string) => ["queue", id] as const,
-  /** Below the queue: stale whenever that is. */
+  /** Below the queue, so that it becomes stale with it. */
   running: (id: string) => ["queue", id, "running"] as const,
-  /** Below the queue: stale whenever that is. */
+  /** Below the queue, so that it becomes stale with it. */
   failed: (id: string) => ["queue", id, "failed"] as const,
   prompt: (id: string) => ["prompt", id] as const,
   approvals: ["approvals"] as const,
@@ -63,10 +63,10 @@ export const keys = {
     ["preview", id, path, version, scripts] as const,
   usage: (by: UsageGroup, from: string | undefined) => ["usage", by, from ?? "all"] as const,
   sessionUsage: (id: string) => ["usage of session", id] as const,
-  /** Below the usage: stale whenever that is. */
+  /** Below the session's usage, so that it becomes stale with it. */
   sessionModels: (id: string) => ["usage of session", id, "models"] as const,
   personas: ["personas"] as const,
-  /** Below the list: stale whenever that is. */
+  /** Below the list, so that it becomes stale with it. */
   persona: (id: string) => ["personas", id] as const,
   personaVersions: (id: string) => ["personas", id, "versions"] as const,
   repos: ["repos"] as const,
@@ -76,7 +76,7 @@ export const keys = {
   signInProviders: ["sign-in providers"] as const,
   linkedAccounts: ["linked accounts"] as const,
   members: ["members"] as const,
-  /** Below the list: stale whenever that is. */
+  /** Below the list, so that it becomes stale with it. */
   removedMembers: ["members", "removed"] as const,
   overseen: ["everybody's sessions"] as const,
   overseenOrchestrators: ["everybody's orchestrators"] as const,
@@ -90,7 +90,7 @@ export const keys = {
   board: (id: string) => ["board", id] as const,
   boardColumn: (id: string, status: TaskStatus) => ["board", id, "column", status] as const,
   openTasks: (id: string) => ["board", id, "open"] as const,
-  /** Not below the board: one is read again only when it is the one that changed. */
+  /** Not below the board: a task is refreshed only when it changed itself. */
   tasks: (boardId: string) => ["task", boardId] as const,
   task: (boardId: string, id: string) => ["task", boardId, id] as const,
   taskAnywhere: (id: string) => ["task", "anywhere", id] as const,
@@ -98,7 +98,7 @@ export const keys = {
   memoryList: (filter: MemoryFilter) => ["memories", "list", filter] as const,
   memoryShelves: ["memories", "shelves"] as const,
   prunable: (wish: PruneWish) => ["memories", "prunable", wish] as const,
-  /** Of a memory as it is now: what stood there before stays the same until it is written again. */
+  /** Keyed by the last update: the history stays the same until the memory is written again. */
   memoryHistory: (id: string, updatedAt: string) => ["memory history", id, updatedAt] as const,
   letters: ["letters"] as const,
   letterCount: ["letters", "count"] as const,

@@ -1,9 +1,9 @@
 import type { Page } from "#protocol/page.ts";
 
-/** A bound, so that no answer keeps the page asking for ever. */
+/** Limit, so that no answer keeps the page asking for ever. */
 const MAX_PAGES = 50;
 
-/** Reads a whole list, page by page: for lists that are short, or are searched as a whole. */
+/** Reads a whole list, page by page: for lists that are short, or searched as a whole. */
 export async function readAll<T>(
   readPage: (cursor: string | undefined) => Promise<Page<T>>,
 ): Promise<T[]> {

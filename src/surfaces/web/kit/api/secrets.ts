@@ -1,4 +1,4 @@
-/** Secrets by scope: the organisation's and one's own have routes of their own. */
+/** Requests for secrets by scope: the organisation's and one's own have separate routes. */
 import type { Secret, SecretScope } from "#features/secrets/contract.ts";
 import { api, PAGE_LIMIT } from "./api-client.ts";
 import { readAll } from "./read-all.ts";

@@ -1,4 +1,4 @@
-/** Signing in and out, and what the addresses of these pages say. */
+/** Sign-in and sign-out, and the addresses of these pages. */
 import { ROUTE_TABLE, routePath } from "#client/index.ts";
 import type { JoinRequest, SignInRequest } from "#features/auth/contract.ts";
 import { isSignInProblem, SIGN_IN_PROBLEMS } from "#protocol/sign-in.ts";
@@ -25,18 +25,18 @@ export async function signOutHere(): Promise<void> {
   leave();
 }
 
-/** Time zone and language of this browser: agents tell times as they are there. */
+/** Time zone and language of this browser, which agents use for times. */
 export function browserPlace(): { timezone: string; locale: string } {
   const { timeZone, locale } = new Intl.DateTimeFormat().resolvedOptions();
   return { timezone: timeZone, locale };
 }
 
-/** Address behind the link to a service; a click begins with `api.auth.startSignIn` instead. */
+/** Address of the link to a service; a click starts with `api.auth.startSignIn` instead. */
 export function startUrl(provider: string, next: string): string {
   return routePath(ROUTE_TABLE.auth.redirectToProvider, { provider, query: { next } });
 }
 
-/** Problem that an address names, in our own words only. */
+/** Returns the problem that an address names, in our own words only. */
 export function problemIn(search: string): string | null {
   const code = new URLSearchParams(search).get("problem");
   if (code === null) return null;

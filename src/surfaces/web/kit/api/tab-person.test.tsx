@@ -50,7 +50,7 @@ it("keeps what was written when a sign-in expires, and drops it with a sign-out"
   takeOver("usr_1");
   expect(localStorage.getItem("muster.person")).toBe("usr_1");
   leave();
-  // Nothing is said of an expiry when there was a sign-out.
+  // A sign-out announces no expiry.
   announceExpiry();
   expect(readDraft("ses_1")).toBe("");
   expect(Object.keys(localStorage)).toEqual([]);
@@ -63,8 +63,8 @@ it("leaves alone what belongs to the person who came", () => {
 });
 
 it("hears what other tabs say about who is signed in", () => {
-  const heard: (string | null)[] = [];
-  const stop = onPersonChange((id) => heard.push(id));
+  const received: (string | null)[] = [];
+  const stop = onPersonChange((id) => received.push(id));
   const say = (key: string | null, newValue: string | null) =>
     window.dispatchEvent(new StorageEvent("storage", { key, newValue }));
   say("muster.person", "usr_2");
@@ -73,7 +73,7 @@ it("hears what other tabs say about who is signed in", () => {
   say(null, null);
   stop();
   say("muster.person", "usr_4");
-  expect(heard).toEqual(["usr_2", null, null]);
+  expect(received).toEqual(["usr_2", null, null]);
 });
 
 it("knows once that this tab signed somebody in", () => {

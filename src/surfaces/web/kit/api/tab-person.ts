@@ -1,37 +1,37 @@
 /**
- * The person whose content this browser holds. All tabs share one sign-in, so each tab has to hear when
+ * Person whose content this browser holds. All tabs share one sign-in, so each tab has to know when
  * another tab signs out or signs somebody else in, and drop what it kept.
  */
 import { forgetDrafts } from "../prompts/session-draft.ts";
 
 const PERSON = "muster.person";
-/** In place of the person: nobody is signed in, and nobody has signed out. */
+/** Stored instead of the person when a sign-in expired without a sign-out. */
 const EXPIRED = "";
-/** Whose drafts this tab holds: a tab may come back long after its person has left. */
+/** Key of the person whose drafts this tab holds: a tab may come back long after its person has left. */
 const DRAFTS_OF = "muster.drafts-of";
 const UNSENT = "muster.unsent.";
 let wasSignedInHere = false;
 
-/** Beginning of the storage keys of a person's prompts that are not sent yet. */
+/** Prefix of the storage keys of a person's unsent prompts. */
 export function unsentPrefix(userId: string): string {
   return `${UNSENT}${userId}.`;
 }
 
-/** Removes every draft and unsent prompt that this tab can reach, but for those of who is named. */
+/** Removes every draft and unsent prompt that this tab can reach, except those of the given person. */
 export function forgetContent(except?: string): void {
   forgetDrafts();
   forgetUnsent(except);
 }
 
-/** Clears what a person keeps here who was signed out, and makes the other tabs do the same. */
+/** Clears the content of a person who was signed out, and makes the other tabs do the same. */
 export function leave(): void {
   forgetContent();
   withStorage(() => localStorage.removeItem(PERSON));
 }
 
 /**
- * Tells the other tabs that the sign-in has expired. What is kept stays: its person may sign in again,
- * and somebody else who does gets none of it.
+ * Notifies the other tabs that the sign-in has expired. Kept content stays: its person may sign in
+ * again, and another person gets none of it.
  */
 export function announceExpiry(): void {
   withStorage(() => {
@@ -39,7 +39,7 @@ export function announceExpiry(): void {
   });
 }
 
-/** Notes that this person is shown here, tells the other tabs, and drops what somebody else has left. */
+/** Records the person who is shown, notifies the other tabs, and drops another person's content. */
 export function takeOver(userId: string): void {
   withStorage(() => {
     const draftsOf = sessionStorage.getItem(DRAFTS_OF);
@@ -50,30 +50,30 @@ export function takeOver(userId: string): void {
   });
 }
 
-/** Calls back when another tab changes who is signed in; null: signed out. Empty: expired. */
+/** Calls back when another tab changes who is signed in. Null: signed out. Empty: expired. */
 export function onPersonChange(listener: (userId: string | null) => void): () => void {
-  const heard = ({ key, newValue }: StorageEvent) => {
-    // A key of null: everything was cleared.
+  const onStorage = ({ key, newValue }: StorageEvent) => {
+    // A null key means that everything was cleared.
     if (key === PERSON || key === null) listener(key === null ? null : newValue);
   };
-  // The browser may keep a page that was left, and show it again as it was.
-  const cameBack = ({ persisted }: PageTransitionEvent) => {
+  // The browser may keep a page that was left, and show it again unchanged.
+  const onPageShow = ({ persisted }: PageTransitionEvent) => {
     if (persisted) withStorage(() => listener(localStorage.getItem(PERSON)));
   };
-  window.addEventListener("storage", heard);
-  window.addEventListener("pageshow", cameBack);
+  window.addEventListener("storage", onStorage);
+  window.addEventListener("pageshow", onPageShow);
   return () => {
-    window.removeEventListener("storage", heard);
-    window.removeEventListener("pageshow", cameBack);
+    window.removeEventListener("storage", onStorage);
+    window.removeEventListener("pageshow", onPageShow);
   };
 }
 
-/** The next person who is shown was signed in by this tab, so nobody has to be told. */
+/** Records that this tab signs in the next person, so that no notice is shown. */
 export function noteSignedInHere(): void {
   wasSignedInHere = true;
 }
 
-/** True once after this tab has signed somebody in. */
+/** Returns true once after this tab has signed somebody in. */
 export function takeSignedInHere(): boolean {
   const was = wasSignedInHere;
   wasSignedInHere = false;
@@ -90,11 +90,11 @@ function forgetUnsent(except?: string): void {
   });
 }
 
-/** Storage may be forbidden; then there is nothing to tell and nothing was kept. */
+/** Storage may be forbidden; then there is nothing to announce and nothing was kept. */
 function withStorage(act: () => void): void {
   try {
     act();
   } catch {
-    // See above.
+    // Forbidden storage holds nothing.
   }
 }

@@ -1,4 +1,4 @@
-/** A ref for the one field that a step is about: it has the focus as soon as it is there. */
+/** Ref that focuses an element as soon as it is mounted. */
 export function focusOnMount(element: HTMLElement | null): void {
   element?.focus();
 }

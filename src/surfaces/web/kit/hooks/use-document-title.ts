@@ -5,7 +5,7 @@ import { keys } from "../api/query-keys.ts";
 import type { Approval } from "../approval.ts";
 import { revealLine } from "../text/reveal.ts";
 
-/** Names the tab, with how much waits for the person in front. */
+/** Sets the tab's title, with the number of pending approvals in front. */
 export function useDocumentTitle(title: string): void {
   const waiting = useQuery<Page<Approval>, Error, number>({
     queryKey: keys.pendingApprovals,
@@ -23,7 +23,7 @@ export function useDocumentTitle(title: string): void {
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
-/** A name that runs from right to left is kept apart, so that it does not move the number before it. */
+/** Isolates a right-to-left name, so that it does not move the number before it. */
 function isolated(name: string): string {
   return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }

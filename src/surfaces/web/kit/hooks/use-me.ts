@@ -2,12 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import type { Me } from "#features/auth/contract.ts";
 import { keys } from "../api/query-keys.ts";
 
-/** Who is signed in; the shell has read it before any page is shown. */
+/** Signed-in person, from the cache; the shell loads it before any page. */
 export function useMe(): Me | null {
   return useQuery<Me | null>({ queryKey: keys.me, enabled: false }).data ?? null;
 }
 
-/** Whether to offer what only admins may do; the server decides in any case. */
+/** True if admin actions are offered; the server decides in any case. */
 export function useIsAdmin(): boolean {
   const me = useMe();
   if (me?.user.role !== "admin") return false;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The time, read again every `everyMs`, for words like "5 min". */
+/** Current time, updated every `everyMs`, for texts like "5 min". */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -7,7 +7,7 @@ import { keys } from "../api/query-keys.ts";
 
 export type MyOrchestrator = AnswerOf<ApiRoutes["orchestrators"]["get"]>;
 
-/** One's own orchestrator as the server knows it; nothing is started by looking. */
+/** Loads one's own orchestrator; reading starts nothing. */
 export function useMyOrchestrator() {
   return useQuery<MyOrchestrator>({
     queryKey: keys.orchestrator,
@@ -16,7 +16,7 @@ export function useMyOrchestrator() {
   });
 }
 
-/** Its session as it is now: what changes is told for each session, and not for the answer above. */
+/** Current session of the orchestrator: changes are reported per session, and not for the query above. */
 export function useOrchestratorSession(): Session | null {
   const mine = useMyOrchestrator().data;
   const id = mine?.session?.id ?? "";
@@ -29,8 +29,8 @@ export function useOrchestratorSession(): Session | null {
 }
 
 /**
- * Sees to it that there is one: started when there is none or when it has ended, once. What fails is
- * said and tried again only when somebody asks for it; a server in trouble is not asked in a circle.
+ * Starts the orchestrator once if there is none or if it has ended. A failure is shown and retried only
+ * on request, so that a server in trouble is not asked in a loop.
  */
 export function useStartedOrchestrator() {
   const queryClient = useQueryClient();

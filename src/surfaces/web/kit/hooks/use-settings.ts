@@ -5,7 +5,7 @@ import { readAll } from "../api/read-all.ts";
 import { listSecrets } from "../api/secrets.ts";
 import { useMe } from "./use-me.ts";
 
-/** Those that the one who looks can use. */
+/** Personas that the viewer can use. */
 export function usePersonas() {
   const orgId = useMe()?.org.id ?? "";
   return useQuery({
@@ -30,7 +30,7 @@ export function useRepos(isNeeded = true) {
   });
 }
 
-/** Their names; the values never come out. */
+/** Names of the organisation's secrets; values are never returned. */
 export function useOrgSecrets() {
   const orgId = useMe()?.org.id ?? "";
   return useQuery({

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** A single key, heard only when nobody is typing and no dialog is open. */
+/** Handles a single key, only when nobody is typing and no dialog is open. */
 export function useShortcut(key: string, run: () => void): void {
   const latest = useRef(run);
   useEffect(() => {

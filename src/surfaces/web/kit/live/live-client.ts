@@ -1,7 +1,7 @@
 /**
- * One WebSocket for all topics of the page. Owns the cursor of each session topic: a reader is
- * given every durable event after its start exactly once and in order, whatever the connection
- * does. Deltas are passed on as they come; they carry their own offsets.
+ * WebSocket client for all topics of the page. Owns the cursor of each session topic: a reader gets
+ * every durable event after its start exactly once and in order, whatever the connection does. Deltas
+ * are passed on as they come; they carry their own offsets.
  */
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import type { LiveClientFrame } from "#protocol/live.ts";
@@ -13,16 +13,16 @@ export interface LiveReader {
   onEvent?(event: SessionEvent): void;
   onDelta?(delta: Delta): void;
   onHint?(hint: Hint): void;
-  /** What was being streamed may have holes: forget unfinished text. */
+  /** Called when streamed text may have gaps: drop unfinished text. */
   onReset?(): void;
-  /** The server has begun to tell, for the first time or again. */
+  /** Called when the server has confirmed the subscription, for the first time or again. */
   onSubscribed?(): void;
-  /** The socket is back: hints may have been missed. */
+  /** Called when the socket is back: hints may have been missed. */
   onReconnect?(): void;
   onRefused?(code: string, message: string): void;
 }
 
-/** The part of a browser WebSocket that is used here, so that tests can stand in for it. */
+/** Used part of a browser WebSocket, so that tests can replace it. */
 export interface Socket {
   send(text: string): void;
   close(): void;
@@ -40,17 +40,17 @@ export interface LiveClientOptions {
 
 interface Topic {
   reader: LiveReader;
-  /** The last event handed to the reader; undefined for topics without a log. */
+  /** Last event passed to the reader; undefined for topics without a log. */
   cursor: number | undefined;
-  /** A hole seen once at this cursor: asked for again, and accepted if it is still there. */
+  /** Cursor of a gap seen once: the events are requested again, and the gap is accepted if it remains. */
   holeAt: number | undefined;
-  /** Subscribe frames that the server has not answered yet. */
+  /** Number of subscribe frames without an answer. */
   unanswered: number;
 }
 
 const FIRST_RETRY_MS = 400;
-const LONGEST_RETRY_MS = 15_000;
-/** Failed attempts after which "reconnecting" becomes "offline". */
+const MAX_RETRY_MS = 15_000;
+/** Number of failed attempts after which "reconnecting" becomes "offline". */
 const OFFLINE_AFTER = 4;
 
 export class LiveClient {
@@ -92,14 +92,14 @@ export class LiveClient {
     }
   }
 
-  /** Try now instead of waiting for the timer: the network came back or the page is seen again. */
+  /** Reconnects without waiting for the timer: the network came back or the page is visible again. */
   retryNow(): void {
     if (this.#socket !== undefined) return;
     this.#options.clearTimer(this.#retry);
     this.#connect();
   }
 
-  /** One reader for each topic. `after` is the last event the reader already has. */
+  /** Adds the one reader of a topic. `after` is the last event that the reader already has. */
   subscribe(topic: string, reader: LiveReader, after?: number): () => void {
     const entry: Topic = { reader, cursor: after, holeAt: undefined, unanswered: 0 };
     this.#topics.set(topic, entry);
@@ -137,7 +137,7 @@ export class LiveClient {
     this.#isOpen = false;
     this.#failures += 1;
     this.#show(this.#failures > OFFLINE_AFTER ? "offline" : "reconnecting");
-    const ceilingMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
+    const ceilingMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
     const waitMs = ceilingMs / 2 + (ceilingMs / 2) * this.#options.random();
     this.#retry = this.#options.setTimer(() => this.retryNow(), waitMs);
   }
@@ -180,7 +180,7 @@ export class LiveClient {
         this.#sendSubscribe(name, topic);
         return;
       }
-      // Sent before the server heard the question: says nothing about the hole.
+      // Sent before the server received the request: says nothing about the gap.
       if (topic.unanswered > 0) return;
     }
     topic.cursor = event.seq;

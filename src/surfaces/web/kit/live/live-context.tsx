@@ -28,7 +28,7 @@ function createClient(): LiveClient {
   });
 }
 
-/** Opens the one socket of the page and keeps it open while somebody is signed in. */
+/** Opens the page's only socket and keeps it open while somebody is signed in. */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const [client] = useState(createClient);
   useEffect(() => {

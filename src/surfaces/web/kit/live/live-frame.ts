@@ -1,8 +1,8 @@
-/** Sorts the server's frames by what they are. Frames it does not know are dropped: servers may be newer. */
+/** Parser of the server's frames. Unknown frames are dropped: servers may be newer. */
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import { isRecord } from "../api/api-client.ts";
 
-/** "Something about this thing changed": a reason to read it again. */
+/** Change notice for one thing: a reason to read it again. */
 export interface Hint {
   type: string;
   id: string;

@@ -1,8 +1,8 @@
-/** What stands in a form that was left without being sent, kept for this tab as unsent text is. */
+/** Drafts of forms that were closed without sending, kept for this tab like unsent text. */
 import { isRecord } from "../api/api-client.ts";
 import { keepDraft, readDraft } from "./session-draft.ts";
 
-/** What was kept, on top of how the form begins. */
+/** Returns the kept draft merged over the form's initial values. */
 export function readForm<T extends object>(key: string, first: T): T {
   try {
     const kept: unknown = JSON.parse(readDraft(key));
@@ -12,7 +12,7 @@ export function readForm<T extends object>(key: string, first: T): T {
   }
 }
 
-/** Null: it was sent, or is not wanted any more. */
+/** Null removes the draft, after sending or discarding. */
 export function keepForm(key: string, form: object | null): void {
   keepDraft(key, form === null ? "" : JSON.stringify(form));
 }

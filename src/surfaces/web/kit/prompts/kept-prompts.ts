@@ -1,6 +1,6 @@
 /**
- * Unsent prompts of one person in the browser's storage. Each has a key of its own, so that two tabs
- * never write over each other's.
+ * Unsent prompts of one person in the browser's storage. Each has its own key, so that two tabs never
+ * overwrite each other's prompts.
  */
 import type { QueueMode } from "#protocol/sessions.ts";
 import { isRecord } from "../api/api-client.ts";
@@ -10,15 +10,15 @@ export interface UnsentPrompt {
   sessionId: string;
   content: string;
   mode: QueueMode;
-  /** When it was written, in epoch milliseconds. */
+  /** Time of writing, in epoch milliseconds. */
   at: number;
 }
 
 export interface KeptPrompts {
-  /** False when the storage is full or forbidden. */
+  /** Returns false when the storage is full or forbidden. */
   keep(prompt: UnsentPrompt): boolean;
   forget(dispatchId: string): void;
-  /** In the order in which they were written; undefined when the storage cannot be read. */
+  /** Lists prompts in the order of writing; undefined when the storage cannot be read. */
   list(): UnsentPrompt[] | undefined;
 }
 
@@ -26,7 +26,7 @@ export function promptOf({ dispatchId, sessionId, content, mode, at }: UnsentPro
   return { dispatchId, sessionId, content, mode, at };
 }
 
-/** `storage` is asked for each time: a browser that forbids it throws already then. */
+/** `storage` is a function because a browser that forbids storage throws on access. */
 export function keptPrompts(storage: () => Storage, prefix: string): KeptPrompts {
   return {
     keep: (prompt) =>
@@ -48,7 +48,7 @@ export function keptPrompts(storage: () => Storage, prefix: string): KeptPrompts
   };
 }
 
-/** Undefined when it throws. */
+/** Returns undefined when `act` throws. */
 function tried<T>(act: () => T): T | undefined {
   try {
     return act();

@@ -1,24 +1,24 @@
 /**
  * Prompts on their way to the server. Each is kept in the browser's storage until the server has
  * answered, so that a reload or an outage loses none; its dispatch id makes every further attempt the
- * same prompt. Prompts of one session are sent in the order in which they were written. The storage is
- * shared by all tabs of the person: an item that is no longer in it was sent or discarded elsewhere.
+ * same prompt. Prompts of one session are sent in the order of writing. All tabs of the person share the
+ * storage: an item that is no longer in it was sent or discarded elsewhere.
  */
 import { type KeptPrompts, promptOf, type UnsentPrompt } from "./kept-prompts.ts";
 
 export interface OutboxItem extends UnsentPrompt {
-  /** Why it is not sent yet; null while it is being sent. */
+  /** Reason why the prompt is not sent yet; null while it is being sent. */
   problem: string | null;
-  /** True: the server refused it, or it is too old to be sent without asking. */
+  /** True if the server refused the prompt, or if it is too old to be sent without asking. */
   isStuck: boolean;
-  /** True: the server has asked for time (429); it is sent by itself after that. */
+  /** True if the server asked for time (429); the prompt is sent automatically after that. */
   isBusy: boolean;
 }
 
 /**
  * `lost`: no answer, so it is sent again. `failed`: the server answered with an error of its own (5xx).
- * `busy`: it takes no more for this long (429). `not_signed_in`: the sign-in has ended or is somebody
- * else's; the prompt stays in the storage for when its person is back. `refused`: it is not taken.
+ * `busy`: it accepts no more for this long (429). `not_signed_in`: the sign-in has ended or is somebody
+ * else's; the prompt stays in the storage until its person is back. `refused`: it is not accepted.
  */
 export type SendResult =
   | { is: "sent" }
@@ -31,7 +31,7 @@ export type SendResult =
 export interface OutboxOptions {
   kept: KeptPrompts;
   send: (prompt: UnsentPrompt) => Promise<SendResult>;
-  /** Resolves with true when the server answers other requests of this person. */
+  /** Resolves to true when the server answers other requests of this person. */
   isServerWell: () => Promise<boolean>;
   now: () => number;
   setTimer: (run: () => void, afterMs: number) => unknown;
@@ -39,21 +39,21 @@ export interface OutboxOptions {
 }
 
 const FIRST_RETRY_MS = 600;
-const LONGEST_RETRY_MS = 15_000;
-/** A server or proxy may name any time; asking earlier does no harm. */
-const LONGEST_BUSY_MS = 5 * 60_000;
-/** A prompt that failed this often is refused, unless the server fails at everything. */
+const MAX_RETRY_MS = 15_000;
+/** Upper limit: a server or proxy may name any time, and asking earlier does no harm. */
+const MAX_BUSY_MS = 5 * 60_000;
+/** Number of failures after which a prompt counts as refused, unless the server fails at everything. */
 const MAX_FAILURES = 5;
-/** An older prompt may have been overtaken by events: its person decides. */
+/** Older prompts may be out of date: their person decides. */
 const MAX_AGE_MS = 24 * 60 * 60_000;
 const TOO_OLD = "Written more than a day ago and never sent.";
 const NOTHING: readonly OutboxItem[] = [];
 
-/** Time between two attempts of one session. */
+/** Pause between two attempts of one session. */
 interface Pause {
   attempts: number;
   timer: unknown;
-  /** The server asked to be left alone until then. */
+  /** The server's "retry after" time. */
   notBefore: number;
 }
 
@@ -63,9 +63,9 @@ export class PromptOutbox {
   readonly #waiting = new Map<string, (error: Error | undefined) => void>();
   /** Sessions whose first prompt is being sent. */
   readonly #busy = new Set<string>();
-  /** Ids that were in the storage: one that is gone from there was sent or discarded by some tab. */
+  /** Ids that were in the storage: one that is gone was sent or discarded by some tab. */
   readonly #stored = new Set<string>();
-  /** How often the server failed (5xx) at a prompt, by dispatch id. */
+  /** Number of server failures (5xx) of a prompt, by dispatch id. */
   readonly #failures = new Map<string, number>();
   readonly #pauses = new Map<string, Pause>();
   #bySession = new Map<string, readonly OutboxItem[]>();
@@ -89,7 +89,7 @@ export class PromptOutbox {
     return this.#bySession.get(sessionId) ?? NOTHING;
   }
 
-  /** Resolves with the server's refusal, or with undefined once it was sent or discarded. */
+  /** Resolves to the server's refusal, or to undefined once the prompt was sent or discarded. */
   add(prompt: UnsentPrompt): Promise<Error | undefined> {
     const answered = new Promise<Error | undefined>((resolve) => {
       this.#waiting.set(prompt.dispatchId, resolve);
@@ -100,7 +100,7 @@ export class PromptOutbox {
     return answered;
   }
 
-  /** Tries what is stuck again, on somebody's word. */
+  /** Retries a stuck prompt on a person's request. */
   retry({ sessionId, dispatchId }: UnsentPrompt): void {
     const item = this.items(sessionId).find((one) => one.dispatchId === dispatchId);
     if (!item) return;
@@ -116,10 +116,10 @@ export class PromptOutbox {
     void this.#sendNext(sessionId);
   }
 
-  /** Drops what another tab has sent or discarded: it is no longer in the storage. */
+  /** Drops prompts that another tab has sent or discarded: they are no longer in the storage. */
   sync(): void {
     const kept = this.#options.kept.list();
-    // A storage that cannot be read says nothing.
+    // An unreadable storage says nothing.
     if (!kept) return;
     const ids = new Set(kept.map(({ dispatchId }) => dispatchId));
     for (const { sessionId, dispatchId } of [...this.#bySession.values()].flat()) {
@@ -129,7 +129,7 @@ export class PromptOutbox {
     }
   }
 
-  /** Sends everything that waits now: the server can be reached again, or the page was opened. */
+  /** Sends everything that waits: the server can be reached again, or the page was opened. */
   wake(): void {
     for (const sessionId of this.#bySession.keys()) void this.#sendNext(sessionId);
   }
@@ -154,7 +154,7 @@ export class PromptOutbox {
     }
   }
 
-  /** False: nothing more of this session can be sent now. */
+  /** Returns false when nothing more of this session can be sent now. */
   async #sendOne(item: OutboxItem): Promise<boolean> {
     const result = await this.#judge(item, await this.#options.send(promptOf(item)));
     if (this.#isStopped) return false;
@@ -168,11 +168,11 @@ export class PromptOutbox {
     this.#hold(item, result.why, { isBusy: result.is === "busy" });
     if (result.is === "lost") this.#tryLater(item.sessionId);
     else if (result.is === "busy")
-      this.#tryLater(item.sessionId, Math.min(LONGEST_BUSY_MS, result.afterMs));
+      this.#tryLater(item.sessionId, Math.min(MAX_BUSY_MS, result.afterMs));
     return false;
   }
 
-  /** A failure of the server is waited out like an outage, unless only this prompt makes it fail. */
+  /** Treats a server failure like an outage, unless only this prompt makes the server fail. */
   async #judge(
     { dispatchId }: OutboxItem,
     result: SendResult,
@@ -186,13 +186,13 @@ export class PromptOutbox {
     return { is: "lost", why: error.message };
   }
 
-  /** Without a time it is tried less and less often. */
+  /** Schedules the next attempt; without a given time, less and less often. */
   #tryLater(sessionId: string, busyMs?: number): void {
     const { clearTimer, setTimer, now } = this.#options;
     const before = this.#pauses.get(sessionId);
     clearTimer(before?.timer);
     const attempts = before?.attempts ?? 0;
-    const waitMs = busyMs ?? Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts);
+    const waitMs = busyMs ?? Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts);
     this.#pauses.set(sessionId, {
       attempts: attempts + 1,
       timer: setTimer(() => void this.#sendNext(sessionId), waitMs),
@@ -210,7 +210,7 @@ export class PromptOutbox {
     this.#waiting.delete(dispatchId);
   }
 
-  /** Says why an item is not sent, if it is still there: it may have been discarded meanwhile. */
+  /** Records why an item is not sent, unless it was discarded meanwhile. */
   #hold(item: OutboxItem, problem: string, { isStuck = false, isBusy = false }): void {
     const isThere = this.items(item.sessionId).some(
       ({ dispatchId }) => dispatchId === item.dispatchId,

@@ -1,4 +1,4 @@
-/** Unsent text, kept for this tab so that a reload or a look elsewhere loses nothing. */
+/** Unsent text, kept for this tab so that a reload or leaving the page loses nothing. */
 const PREFIX = "muster.draft.";
 
 export function readDraft(sessionId: string): string {
@@ -24,6 +24,6 @@ export function forgetDrafts(): void {
     for (const key of Object.keys(sessionStorage))
       if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
   } catch {
-    // Nothing could be kept.
+    // Without storage nothing was kept.
   }
 }

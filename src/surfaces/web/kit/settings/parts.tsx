@@ -1,4 +1,4 @@
-/** What all settings pages are made of. */
+/** Shared parts of all settings pages. */
 import { Copy, Trash2 } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import { ApiError, messageOf } from "#surfaces/web/kit/api/api-client.ts";
@@ -30,12 +30,12 @@ export function Section({ title, text, aside, children }: SectionProps) {
 
 interface ListProps<T> {
   found: { data: readonly T[] | undefined; error: Error | null; refetch: () => unknown };
-  /** Said when there is nothing. */
+  /** Text for an empty list. */
   empty: string;
   children: (item: T) => ReactNode;
 }
 
-/** The items of a list that is being read, or why there are none. */
+/** Shows the items of a query, or why there are none. */
 export function List<T>({ found, empty, children }: ListProps<T>) {
   if (found.error) return <LoadProblem error={found.error} onRetry={() => void found.refetch()} />;
   if (found.data === undefined) return <p className="text-ink-faint">Loading…</p>;
@@ -72,12 +72,12 @@ function Empty({ children }: { children: ReactNode }) {
 
 interface RowProps {
   name: ReactNode;
-  /** Said under the name. */
+  /** Text under the name. */
   text?: ReactNode;
   problem?: string | null;
-  /** At the right: what can be done. */
+  /** Actions at the right. */
   children?: ReactNode;
-  /** Below all of it, over the whole width. */
+  /** Content below, over the whole width. */
   more?: ReactNode;
 }
 
@@ -104,7 +104,7 @@ export function Badge({ children }: { children: ReactNode }) {
 }
 
 interface RemoveProps {
-  /** Of the button and the question, such as "Delete Reviewer". */
+  /** Label of the button and the question, such as "Delete Reviewer". */
   label: string;
   text: string;
   action?: string;
@@ -112,7 +112,7 @@ interface RemoveProps {
   onConfirm: () => void;
 }
 
-/** A bin that asks before it takes. */
+/** Delete button that asks for confirmation. */
 export function Remove({ label, text, action = "Delete", isBusy, onConfirm }: RemoveProps) {
   const [isAsking, setIsAsking] = useState(false);
   return (
@@ -142,18 +142,18 @@ interface ShownOnceProps {
   onDone: () => void;
 }
 
-/** What the server will never tell again. */
+/** Shows a value that the server will never return again. */
 export function ShownOnce({ label, value, onDone }: ShownOnceProps) {
   const field = useRef<HTMLInputElement>(null);
-  const [said, setSaid] = useState("");
+  const [copyStatus, setCopyStatus] = useState("");
   const copy = async () => {
     field.current?.select();
     try {
       await navigator.clipboard.writeText(value);
-      setSaid("Copied.");
+      setCopyStatus("Copied.");
     } catch {
-      // Browsers give the clipboard to secure pages only; the text is selected in any case.
-      setSaid("Press Ctrl+C to copy it.");
+      // Browsers allow the clipboard on secure pages only; the text is selected in any case.
+      setCopyStatus("Press Ctrl+C to copy it.");
     }
   };
   return (
@@ -177,7 +177,7 @@ export function ShownOnce({ label, value, onDone }: ShownOnceProps) {
         </Button>
       </div>
       <p role="status" className="text-xs text-ink-soft">
-        {said}
+        {copyStatus}
       </p>
     </div>
   );

@@ -8,7 +8,7 @@ import { useMe } from "#surfaces/web/kit/hooks/use-me.ts";
 import { Section } from "./parts.tsx";
 import { useChange } from "./use-change.ts";
 
-/** Time zone and locale of the person, which agents and due dates go by. */
+/** Edits the person's time zone and locale, which agents and due dates use. */
 export function TimePlace() {
   const here = browserPlace();
   const { timezone = here.timezone, locale = here.locale } = useMe()?.user ?? {};
@@ -18,7 +18,7 @@ export function TimePlace() {
     done: () => "Saved. Agents know from their next turn on",
   });
   const isNew = draft.timezone !== timezone || draft.locale !== locale;
-  const isElsewhere = here.timezone !== draft.timezone || here.locale !== draft.locale;
+  const differsFromBrowser = here.timezone !== draft.timezone || here.locale !== draft.locale;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isNew) save.mutate(undefined);
@@ -52,7 +52,7 @@ export function TimePlace() {
           <Button type="submit" look="primary" disabled={!isNew || save.isPending}>
             Save
           </Button>
-          {isElsewhere && (
+          {differsFromBrowser && (
             <Button type="button" onClick={() => setDraft(here)}>
               Use this browser's
             </Button>

@@ -2,22 +2,22 @@ import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-quer
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 
 interface ChangeWords<T, R> {
-  /** Read again afterwards, whatever came of it. */
+  /** Query to refresh afterwards, whatever the result. */
   stale: QueryKey;
-  /** Said when it is done; nothing when undefined. */
+  /** Toast text after success; undefined for none. */
   done?: (input: T, result: R) => string | undefined;
-  /** Said before the server's own words; undefined when they are shown in the page. */
+  /** Toast title before the server's own text; left out when the page shows the error. */
   failed?: string;
   onDone?: (result: R) => void;
 }
 
-/** One change of a setting: says what came of it and lets the list be read again. */
+/** Changes a setting: reports the result and refreshes the list. */
 export function useChange<T, R>(change: (input: T) => Promise<R>, words: ChangeWords<T, R>) {
   const queryClient = useQueryClient();
   const toasts = useToasts();
   return useMutation({
     mutationFn: change,
-    // What was sent or answered may be a secret: it must not stay in the cache of calls.
+    // Requests and answers may hold a secret, which must not stay in the mutation cache.
     gcTime: 0,
     onSuccess: (result, input) => {
       const said = words.done?.(input, result);

@@ -4,14 +4,17 @@ import type { DiffLine } from "./diff.ts";
 import { plural } from "./money-words.ts";
 import { revealLine } from "./reveal.ts";
 
-const SIGNS: Record<DiffLine["kind"], string> = {
+const KIND_SIGNS: Record<DiffLine["kind"], string> = {
   add: "+",
   del: "−",
   same: " ",
   hunk: "",
   note: "",
 };
-const SAID: Partial<Record<DiffLine["kind"], string>> = { add: "added", del: "removed" };
+const SCREEN_READER_WORDS: Partial<Record<DiffLine["kind"], string>> = {
+  add: "added",
+  del: "removed",
+};
 const LOOKS: Record<DiffLine["kind"], string> = {
   add: "bg-add",
   del: "bg-del",
@@ -23,14 +26,14 @@ const LOOKS: Record<DiffLine["kind"], string> = {
 interface DiffViewProps {
   lines: readonly DiffLine[];
   label: string;
-  /** Lines drawn at first; the rest comes piece by piece, on demand. */
+  /** Number of lines drawn at first; the rest is drawn in parts, on demand. */
   first?: number;
   hasNumbers?: boolean;
 }
 
 const MORE = 1000;
 
-/** A unified diff. Long ones are drawn piece by piece, so that opening one never stalls the page. */
+/** Shows a unified diff. Long diffs are drawn in parts, so that opening one never stalls the page. */
 export const DiffView = memo(function DiffView({
   lines,
   label,
@@ -49,10 +52,10 @@ export const DiffView = memo(function DiffView({
       >
         <div className="min-w-fit">
           {lines.slice(0, shown).map((line, at) =>
-            // Before the first line nothing is left out that a mark could stand for.
+            // Nothing is left out before the first line, so it needs no mark.
             at === 0 && line.kind === "hunk" && line.text === "" ? null : (
-              // biome-ignore lint/suspicious/noArrayIndexKey: lines have no name but their place
-              <Line key={at} line={line} hasNumbers={hasNumbers} />
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines have no id, only a position
+              <DiffRow key={at} line={line} hasNumbers={hasNumbers} />
             ),
           )}
         </div>
@@ -71,7 +74,13 @@ export const DiffView = memo(function DiffView({
   );
 });
 
-const Line = memo(function Line({ line, hasNumbers }: { line: DiffLine; hasNumbers: boolean }) {
+const DiffRow = memo(function DiffRow({
+  line,
+  hasNumbers,
+}: {
+  line: DiffLine;
+  hasNumbers: boolean;
+}) {
   const isMarker = line.kind === "hunk" || line.kind === "note";
   return (
     <div className={clsx("flex whitespace-pre", LOOKS[line.kind])}>
@@ -89,9 +98,11 @@ const Line = memo(function Line({ line, hasNumbers }: { line: DiffLine; hasNumbe
           line.kind === "del" && "text-bad",
         )}
       >
-        {SIGNS[line.kind]}
+        {KIND_SIGNS[line.kind]}
       </span>
-      {SAID[line.kind] && <span className="sr-only">{SAID[line.kind]}: </span>}
+      {SCREEN_READER_WORDS[line.kind] && (
+        <span className="sr-only">{SCREEN_READER_WORDS[line.kind]}: </span>
+      )}
       <span className="pr-3 [tab-size:4]">
         {isMarker ? line.text || "⋯" : shownText(line.text)}
       </span>
@@ -101,7 +112,7 @@ const Line = memo(function Line({ line, hasNumbers }: { line: DiffLine; hasNumbe
 
 const LONGEST_LINE = 2000;
 
-/** Nothing in a line may hide or reorder the rest of it; only the line ends of Windows are no news. */
+/** Reveals characters that hide or reorder text; only the \r of a Windows line end is dropped. */
 function shownText(text: string): string {
   const line = text.endsWith("\r") ? text.slice(0, -1) : text;
   if (line === "") return " ";

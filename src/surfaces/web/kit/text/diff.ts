@@ -1,4 +1,4 @@
-/** Diffs as lines to draw: from a unified patch, or from a text and what takes its place. Pure. */
+/** Diff lines from a unified patch, or from a text and its replacement. Pure. */
 export interface DiffLine {
   kind: "add" | "del" | "same" | "hunk" | "note";
   /** Line numbers before and after; null where there is none. */
@@ -45,7 +45,7 @@ function bodyLine(raw: string, before: number, after: number): DiffLine {
   }
 }
 
-/** What a replacement does, with the lines both begin and end with shown as unchanged. Unnumbered. */
+/** Diffs a replacement, with the common first and last lines shown as unchanged. Unnumbered. */
 export function diffOf(before: string, after: string): DiffLine[] {
   const old = linesOf(before);
   const now = linesOf(after);

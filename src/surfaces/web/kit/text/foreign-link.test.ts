@@ -11,7 +11,7 @@ describe("a link in somebody else's text", () => {
     ["//example.org/x", "http://example.org/x"],
     ["mailto:ann@example.org", "mailto:ann@example.org"],
     ["https://example.org/joinery", "https://example.org/joinery"],
-    // Pages to read, at this very origin whatever name was used for it.
+    // Readable pages at this origin, whatever name was used for it.
     ["/sessions/ses_01", "/sessions/ses_01"],
     ["/board/ses_01/tsk_01", "/board/ses_01/tsk_01"],
     ["/inbox/thr_01", "/inbox/thr_01"],

@@ -1,20 +1,20 @@
 /**
- * Where a link in somebody else's text may lead: to other places on the web, to an e-mail address, or
- * to one of our own pages that only show something. Never to a page that signs in or joins, whatever
- * host it names: the server may have names that this page does not know, and signing in with a link
- * that somebody else made means writing into their account.
+ * Allowed targets of links in untrusted text: other places on the web, an e-mail address, or one of our
+ * own pages that only show something. Never a page that signs in or joins, whatever host it names: the
+ * server may have names that this page does not know, and signing in with somebody else's link means
+ * writing into their account.
  */
 
-/** Pages that show what is in their address, and change nothing by being opened. */
+/** Pages that only show content, and change nothing by being opened. */
 const READABLE =
   /^\/((sessions|inbox|board)(\/[\w-]+){1,2}|inbox|board|memory|memory\/repositories)$/;
 const ENTRANCE = /^\/+(sign-in|join)(\/|$)/;
-/** Encoded more often than this, no server takes it for the same. */
+/** Limit of repeated decoding; no server decodes more often. */
 const MAX_DECODINGS = 5;
 
-/** The address to follow; undefined when it is to stay text. `here` is this page's origin. */
+/** Returns the address to follow; undefined when it must stay text. `here` is this page's origin. */
 export function foreignLink(address: string, here: string): string | undefined {
-  // Browsers drop some of these and turn others around; an honest address has none.
+  // Browsers drop or convert some of these characters; an honest address has none.
   if (/[\s\\\p{Cc}\p{Cf}]/u.test(address) || /^(#|\?|$)/.test(address)) return undefined;
   if (!URL.canParse(address, here)) return undefined;
   const url = new URL(address, here);
@@ -27,7 +27,7 @@ export function foreignLink(address: string, here: string): string | undefined {
   return isPlain ? url.pathname : undefined;
 }
 
-/** As the most obliging server could read it. */
+/** Decodes a path as the most lenient server would. */
 function plainPath(path: string): string {
   let plain = path;
   for (let n = 0; n < MAX_DECODINGS; n++) {
@@ -37,15 +37,15 @@ function plainPath(path: string): string {
     if (decoded === plain) break;
     plain = decoded;
   }
-  // What was encoded may hold further steps.
+  // Decoded text may contain further `..` segments.
   return new URL(`http://x/${plain.replaceAll("\\", "/")}`).pathname.toLowerCase();
 }
 
-/** The same host, or another name of this machine with the same port. */
+/** True for the same host, or for another name of this machine with the same port. */
 function isThisServer(url: URL, here: URL): boolean {
   const [name, own] = [hostOf(url), hostOf(here)];
   if (name === own && url.port === here.port) return true;
-  // With and without HTTPS a host is the same server to a person.
+  // People take a host with and without HTTPS for the same server.
   if (name === own && url.protocol !== here.protocol && url.port === "") return true;
   return isLoopback(name) && isLoopback(own) && url.port === here.port;
 }

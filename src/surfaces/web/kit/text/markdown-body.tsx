@@ -5,7 +5,7 @@ import { foreignLink } from "./foreign-link.ts";
 
 const LINK = { target: "_blank", rel: "noreferrer noopener" };
 
-/** The words of a link may say anything: where it leads is shown too. */
+/** Shows the target of a link too, because its text may say anything. */
 function ForeignLink({ address, children }: { address: string; children: ReactNode }) {
   const target = foreignLink(address, location.origin);
   if (target === undefined) return <span>{children}</span>;
@@ -18,7 +18,7 @@ function ForeignLink({ address, children }: { address: string; children: ReactNo
 
 const COMPONENTS: Components = {
   a: ({ href, children }) => <ForeignLink address={href ?? ""}>{children}</ForeignLink>,
-  // A picture would be fetched without a click, and tell its server who reads: show it as a link.
+  // An image would load without a click, and tell its server who reads: show it as a link.
   img: ({ src, alt }) => {
     const address = typeof src === "string" ? src : "";
     return <ForeignLink address={address}>{alt || address || "image"}</ForeignLink>;
@@ -30,10 +30,10 @@ const COMPONENTS: Components = {
   ),
 };
 
-// "~5 to ~10" is no deletion.
+// Single tildes are no deletion: "~5 to ~10".
 const PLUGINS: Options["remarkPlugins"] = [[remarkGfm, { singleTilde: false }]];
 
-/** These make text read backwards: of no use in an answer, and of much in a deception. */
+/** Direction overrides: useless in an answer, useful for deception. */
 const OVERRIDES = /[\u202d\u202e]/g;
 
 export const MarkdownBody = memo(function MarkdownBody({ text }: { text: string }) {

@@ -4,7 +4,7 @@ const MarkdownBody = lazy(async () => ({
   default: (await import("./markdown-body.tsx")).MarkdownBody,
 }));
 
-/** Markdown from a model: never trusted, so raw HTML stays text. Plain text is shown until the renderer is here. */
+/** Renders untrusted markdown: raw HTML stays text. Shows plain text until the renderer is loaded. */
 export function Markdown({ text }: { text: string }) {
   return (
     <div className="prose-muster">

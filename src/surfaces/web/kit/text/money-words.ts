@@ -1,9 +1,9 @@
-/** Money, tokens and bytes in words. Pure. What is not known is said to be unknown, never shown as nothing. */
+/** Texts for money, tokens and bytes. Pure. Unknown amounts are called unknown, never shown as zero. */
 const MICROS = 1_000_000;
 
 export const COST_UNKNOWN = "cost unknown";
 
-/** Micro-units of a dollar; null when a model without a price was used. */
+/** Formats micro-units of a dollar; null when a model without a price was used. */
 export function moneyWords(micros: number | null): string {
   if (micros === null) return COST_UNKNOWN;
   const dollars = micros / MICROS;
@@ -19,7 +19,7 @@ export interface Price {
   outputMicros: number;
 }
 
-/** What a million tokens cost, in and out. */
+/** Formats the price of a million tokens, input and output. */
 export function priceWords(price: Price | null): string {
   if (price === null) return "price unknown";
   if (price.inputMicros === 0 && price.outputMicros === 0) return "free";

@@ -1,4 +1,4 @@
-/** A version 4 UUID. `crypto.randomUUID` is missing on plain http; `getRandomValues` is not. */
+/** Creates a version 4 UUID. `crypto.randomUUID` is missing on plain http; `getRandomValues` is not. */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

@@ -1,4 +1,4 @@
-/** Characters that cannot be seen, named in one line of plain text. */
+/** Names invisible characters in one line of plain text. */
 import { reveal } from "#base/text/visible-text.ts";
 
 export function revealLine(text: string): string {

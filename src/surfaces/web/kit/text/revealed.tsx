@@ -1,13 +1,13 @@
 import { Fragment, useMemo } from "react";
 import { reveal, type VisibleSegment } from "#base/text/visible-text.ts";
 
-/** Letters that are written from right to left, with the spaces between them. */
+/** Right-to-left letters, with the spaces between them. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+(?: [\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+)*/gu;
 
 /**
- * Text with every hidden character named. Words that run from right to left are kept apart, so that
- * they cannot move the digits, signs and words around them.
+ * Shows text with every hidden character named. Right-to-left words are isolated, so that they cannot
+ * move the digits, signs and words around them.
  */
 export function Revealed({ text }: { text: string }) {
   const pieces = useMemo(() => reveal(text).map((piece, at) => ({ piece, at })), [text]);

@@ -1,4 +1,4 @@
-/** Instants and durations in words, in the reader's locale. Pure: `now` is always handed in. */
+/** Texts for instants and durations in the reader's locale. Pure: `now` is always a parameter. */
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -13,14 +13,14 @@ export function ago(iso: string, now: number): string {
   return new Date(iso).toLocaleDateString(undefined, { day: "numeric", month: "short" });
 }
 
-/** The same in a sentence: "5 min ago", "just now", "on 3 Mar". */
+/** Same for use in a sentence: "5 min ago", "just now", "on 3 Mar". */
 export function agoWords(iso: string, now: number): string {
   const words = ago(iso, now);
   if (words === "now") return "just now";
   return /^\d+ (min|h|d)$/.test(words) ? `${words} ago` : `on ${words}`;
 }
 
-/** How long until then: "in 5 min". Empty when it has passed or is no instant. */
+/** Time left: "in 5 min". Empty when it has passed or is no instant. */
 export function until(iso: string, now: number): string {
   const leftMs = Date.parse(iso) - now;
   if (Number.isNaN(leftMs) || leftMs <= 0) return "";

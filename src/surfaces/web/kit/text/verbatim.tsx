@@ -6,17 +6,17 @@ import { useSeenToEnd } from "../read-gate.tsx";
 import { plural } from "./money-words.ts";
 import { Revealed } from "./revealed.tsx";
 
-/** More than this is never drawn at once: a page that hangs helps nobody to decide. */
+/** Limit of what is drawn at once: a frozen page helps nobody to decide. */
 const DRAWN_CHARS = 200_000;
 const DRAWN_NAMES = 5_000;
 
 interface VerbatimProps {
   text: string;
-  /** Said by screen readers. */
+  /** Label for screen readers. */
   label: string;
   tone?: "plain" | "bad" | "added" | "removed";
   tall?: boolean;
-  /** Sentences, whose direction follows their own letters; code is always left to right. */
+  /** True for prose, whose direction follows its own letters; code is always left to right. */
   isProse?: boolean;
   className?: string;
 }
@@ -28,7 +28,7 @@ const TONES = {
   removed: "bg-del",
 };
 
-/** Text exactly as it is: no markdown, nothing hidden, wrapped so that nothing stands out of sight. */
+/** Shows text exactly as it is: no markdown, nothing hidden, wrapped so that nothing is cut off. */
 export function Verbatim({
   text,
   label,
@@ -68,7 +68,7 @@ export function Verbatim({
         )}
       </section>
       {!marks.isSeen && (
-        // Over the text, so that nothing moves when it goes.
+        // Overlaid, so that nothing moves when it goes.
         <p className="animate-late pointer-events-none absolute right-2 bottom-1 rounded bg-warn-soft px-1.5 py-0.5 text-2xs font-medium text-warn">
           more below, scroll to the end
         </p>
@@ -77,13 +77,13 @@ export function Verbatim({
   );
 }
 
-/** Named characters are elements of their own, which cost much more than letters. */
+/** Limits the drawn length: named characters are separate elements, which cost much more than letters. */
 function drawnAtOnce(text: string): number {
   const isCostly = reveal(text.slice(0, DRAWN_CHARS)).length > DRAWN_NAMES;
   return isCostly ? DRAWN_NAMES : DRAWN_CHARS;
 }
 
-/** A spot whose coming into sight is noticed. */
+/** Mark whose visibility is observed. */
 export function Mark({ at }: { at: { current: HTMLElement | null } }) {
   return <span ref={at} aria-hidden className="inline-block h-px w-px align-bottom" />;
 }

@@ -14,7 +14,7 @@ interface ArchiveDialogProps {
   onClose: () => void;
 }
 
-/** Asks once; when the session turns out to be busy, asks whether to stop it too. */
+/** Asks for confirmation; if the session is busy, asks if it should be stopped too. */
 export function ArchiveDialog({
   session,
   hasChildren = false,

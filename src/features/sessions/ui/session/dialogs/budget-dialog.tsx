@@ -15,7 +15,7 @@ interface BudgetDialogProps {
   onClose: () => void;
 }
 
-/** Shows and changes what a session may spend, and whether it remembers. */
+/** Shows and changes a session's budget and its memory setting. */
 export function BudgetDialog({ session, isOpen, onClose }: BudgetDialogProps) {
   return (
     <Modal isOpen={isOpen} onClose={onClose} title="Budget and memory">

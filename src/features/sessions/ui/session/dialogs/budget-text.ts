@@ -1,4 +1,4 @@
-/** A budget as a person types it, in dollars. Pure. */
+/** Budget in dollars as typed. Pure. */
 const MICROS = 1_000_000;
 const MAX_DOLLARS = 1_000_000;
 
@@ -6,7 +6,7 @@ export function dollarsText(micros: number | null): string {
   return micros === null ? "" : String(micros / MICROS);
 }
 
-/** In micro-units; null: no limit; undefined: this is no amount. */
+/** Returns micro-units; null for no limit; undefined if the text is no amount. */
 export function readBudget(text: string): number | null | undefined {
   const typed = text.trim().replace(/^\$/, "");
   if (typed === "") return null;

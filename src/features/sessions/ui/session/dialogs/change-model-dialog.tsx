@@ -9,15 +9,15 @@ import { useIsAdmin } from "#surfaces/web/kit/hooks/use-me.ts";
 
 interface ChangeModelDialogProps {
   sessionId: string;
-  /** The model it has now; null: chosen automatically. */
+  /** Current model; null for automatic choice. */
   model: string | null;
-  /** Sent again with the new model; null: there is nothing to send again. */
+  /** Prompt to send again with the new model; null if there is none. */
   promptId: string | null;
   isOpen: boolean;
   onClose: () => void;
 }
 
-/** Chooses another model for a session, and sends the prompt that failed again with it. */
+/** Chooses another model for a session, and sends the failed prompt again with it. */
 export function ChangeModelDialog(props: ChangeModelDialogProps) {
   const { isOpen, onClose } = props;
   return (
@@ -53,7 +53,7 @@ function Choice({ sessionId, model, promptId, onClose }: ChangeModelDialogProps)
           </Button>
         </div>
       </form>
-      {/* Outside of the form: what is submitted in a dialog bubbles to the form that renders it. */}
+      {/* Outside of the form: a submit in a dialog bubbles to the form that renders it. */}
       <AddModel
         isOpen={isAdding}
         onClose={() => setIsAdding(false)}
