@@ -76,7 +76,7 @@ describe("a session's feed", () => {
     feeds.follow("s", 0, sink);
     const between = write(3);
     tell((watcher) => watcher.appended(between));
-    await settle();
+    await expect.poll(() => seqs.length).toBe(453);
     const later = write(2);
     tell((watcher) => watcher.appended(later));
     expect(seqs).toEqual(upTo(455));
