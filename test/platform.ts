@@ -96,7 +96,7 @@ export async function startPlatform({
       body?: unknown,
       headers: Record<string, string> = {},
     ) {
-      const response = await fetch(url + path, {
+      const response = await fetchKept(url + path, {
         method,
         headers: {
           authorization: `Bearer ${key}`,
@@ -185,4 +185,18 @@ export async function startPlatform({
   };
   if (runner) await platform.startRunner();
   return platform;
+}
+
+/**
+ * Fetches, once more if a kept connection was closed in the moment of its reuse. The server closes idle
+ * ones after 5 s and this process drops them after 4 s; a process that stalls for a second does both.
+ */
+async function fetchKept(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+    if (code !== "ECONNRESET") throw error;
+    return fetch(url, init);
+  }
 }
