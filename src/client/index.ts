@@ -1,5 +1,5 @@
 /** Front door of the typed API client. */
-export { ApiError, type ErrorDetail } from "./api-error.ts";
+export { ApiError, type ErrorDetail, isRecord } from "./api-error.ts";
 export type { ApiRoutes } from "./api-routes.ts";
 export {
   type AnswerOf,

@@ -244,7 +244,7 @@ create table secret_key (
 
 const consentColumn = "alter table runners add column unsandboxed text";
 
-/** Last report of a runner's disk; see `protocol/disk-report.ts`. */
+/** Last report of a runner's disk; see `protocol/reports/disk-report.ts`. */
 const diskColumn = "alter table runners add column disk text";
 
 const blobTypeColumn = "alter table blob_refs add column media_type text";

@@ -1,7 +1,5 @@
 import * as z from "zod";
-
-export const PAGE_LIMIT_DEFAULT = 50;
-export const PAGE_LIMIT_MAX = 200;
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "./page-limits.ts";
 
 /** Page of a list on the wire: `next` is an opaque cursor, or null at the end. */
 export interface Page<T> {

@@ -1,10 +1,12 @@
 /** API contract of the mailbox: messages between people and agents, inboxes and their settings. */
+
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
 import { prose } from "#base/text/text-schemas.ts";
 import { apiRoute } from "#protocol/api-route.ts";
 import { MESSAGE_TYPES } from "#protocol/notices/notices.ts";
-import { isoTime, PAGE_LIMIT_MAX, pageOf, pageQuery } from "#protocol/page.ts";
+import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import { promptSchema } from "#protocol/sessions.ts";
 
 export const LETTER_TYPES = MESSAGE_TYPES;

@@ -1,7 +1,9 @@
 /** Search on the wire, and its route. */
+
 import * as z from "zod";
 import { apiRoute } from "#protocol/api-route.ts";
-import { isoTime, PAGE_LIMIT_MAX, pageOf, pageQuery } from "#protocol/page.ts";
+import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 
 /** Kinds of things, in the order in which a person can choose them. */
 export const SEARCH_KINDS = [

@@ -1,9 +1,11 @@
 /** Public shapes of tasks: schemas, requests and limits. */
+
 import * as z from "zod";
 import { cleanText } from "#base/text/clean-text.ts";
 import { isLocalTime } from "#base/zoned-time.ts";
 import { apiRoute } from "#protocol/api-route.ts";
-import { isoTime, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, pageOf } from "#protocol/page.ts";
+import { isoTime, pageOf } from "#protocol/page.ts";
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 
 export const TASK_STATUSES = ["pending", "in_progress", "blocked", "completed", "failed"] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];

@@ -2,9 +2,10 @@
  * Shows one pending approval and interprets a typed answer; pure. Everything that is decided is shown,
  * character by character; an unclear answer counts as none.
  */
+
+import { isRecord } from "#client/index.ts";
 import type { Approval, DecisionRequest } from "#features/approvals/contract.ts";
 import type { AskedQuestion } from "#protocol/tools.ts";
-import { isRecord } from "#surfaces/cli/client/server-refusal.ts";
 import { frameText, isSimpleName, isToolName, sizeOf } from "#surfaces/cli/kit/text/framed-text.ts";
 import { type Style, safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from "react";
 import type { DecisionRequest } from "#features/approvals/contract.ts";
 import type { Me } from "#features/auth/contract.ts";
 import type { Page } from "#protocol/page.ts";
-import { ApiError, api, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
+import { ApiError, api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import type { Approval } from "#surfaces/web/kit/approval.ts";
 
@@ -17,7 +18,7 @@ export function usePendingApprovals() {
   return useQuery({
     queryKey: keys.pendingApprovals,
     queryFn: ({ signal }) =>
-      api.approvals.list({ query: { state: "pending", limit: PAGE_LIMIT } }, { signal }),
+      api.approvals.list({ query: { state: "pending", limit: PAGE_LIMIT_MAX } }, { signal }),
     refetchInterval: POLL_MS,
   });
 }
@@ -26,7 +27,7 @@ export function useSessionApprovals(sessionId: string) {
   return useQuery({
     queryKey: keys.sessionApprovals(sessionId),
     queryFn: ({ signal }) =>
-      api.approvals.list({ query: { session: sessionId, limit: PAGE_LIMIT } }, { signal }),
+      api.approvals.list({ query: { session: sessionId, limit: PAGE_LIMIT_MAX } }, { signal }),
   });
 }
 

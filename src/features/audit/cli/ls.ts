@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { ApiRoutes, InputOf } from "#client/index.ts";
 import type { AuditEvent } from "#features/audit/contract.ts";
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
+import type { Page } from "#protocol/page.ts";
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, shorten } from "#surfaces/cli/kit/text/terminal.ts";

@@ -1,4 +1,5 @@
 /** `muster inbox ls` and `count`: lists messages and counts the unread ones. */
+
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   LETTER_BOXES,
@@ -7,7 +8,7 @@ import {
   type LetterBox,
   type LetterType,
 } from "#features/mailbox/contract.ts";
-import { PAGE_LIMIT_MAX } from "#protocol/page.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";

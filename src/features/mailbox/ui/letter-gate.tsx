@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import { GateRow } from "#features/approvals/ui/gate-row.tsx";
 import { useSessionApprovals } from "#features/approvals/ui/use-approvals.ts";
-import { api, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
+import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 
 /** Lists the reader's pending approvals: one that a message is about is in this list or has been decided. */
@@ -10,7 +11,7 @@ function usePending() {
   return useQuery({
     queryKey: keys.pendingApprovals,
     queryFn: ({ signal }) =>
-      api.approvals.list({ query: { state: "pending", limit: PAGE_LIMIT } }, { signal }),
+      api.approvals.list({ query: { state: "pending", limit: PAGE_LIMIT_MAX } }, { signal }),
     // The message may be newer than the cached list.
     staleTime: 0,
   });

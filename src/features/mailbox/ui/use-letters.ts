@@ -1,4 +1,5 @@
 /** Queries and mutations of messages: the count, the lists and one thread. */
+
 import {
   type QueryClient,
   useInfiniteQuery,
@@ -8,7 +9,8 @@ import {
 } from "@tanstack/react-query";
 import type { Me } from "#features/auth/contract.ts";
 import type { Letter } from "#features/mailbox/contract.ts";
-import { api, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
+import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys, type LetterFilter } from "#surfaces/web/kit/api/query-keys.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import {
@@ -74,7 +76,7 @@ async function readThread(threadId: string, signal: AbortSignal): Promise<Thread
   let cursor: string | undefined;
   for (let pages = 0; pages < THREAD_PAGES; pages++) {
     const page = await api.inbox.thread(
-      { threadId, query: { limit: PAGE_LIMIT, cursor } },
+      { threadId, query: { limit: PAGE_LIMIT_MAX, cursor } },
       { signal },
     );
     letters.push(...page.items);

@@ -7,8 +7,8 @@ import { createHash } from "node:crypto";
 import { lstat, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Refusal } from "#base/refusal.ts";
+import { isRecord } from "#client/index.ts";
 import { MEMORY_PATH, type MemoryFile } from "#features/memory/contract.ts";
-import { isRecord } from "#surfaces/cli/client/server-refusal.ts";
 
 /** Hidden, so that an import skips it. */
 const LIST = ".muster-memory.json";

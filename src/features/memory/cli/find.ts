@@ -1,7 +1,9 @@
 /** `muster memory ls`, `search` and `show`. */
+
 import { type Command, InvalidArgumentError } from "commander";
 import type { Memory } from "#features/memory/contract.ts";
-import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
+import type { Page } from "#protocol/page.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";

@@ -1,6 +1,7 @@
 /** `muster members sessions|orchestrators|open|purge`: oversight of other people's work, for admins. */
+
 import type { Command } from "commander";
-import { PAGE_LIMIT_MAX } from "#protocol/page.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { formatCost, printTable, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";

@@ -2,8 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Member } from "#features/orgs/contract.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import type { OverseenSession } from "#protocol/sessions.ts";
-import { api, messageOf, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
@@ -112,7 +113,7 @@ function Sessions({ orgId, members }: { orgId: string; members: readonly Member[
   const sessions = useQuery({
     queryKey: keys.overseen,
     queryFn: async ({ signal }) =>
-      (await api.orgs.listSessions({ orgId, query: { limit: PAGE_LIMIT } }, { signal })).items,
+      (await api.orgs.listSessions({ orgId, query: { limit: PAGE_LIMIT_MAX } }, { signal })).items,
   });
   const names = new Map(members.map(({ userId, name }) => [userId, name]));
   return (

@@ -1,4 +1,5 @@
 /** `muster search`. */
+
 import { type Command, InvalidArgumentError } from "commander";
 import {
   type MatchRanges,
@@ -6,7 +7,7 @@ import {
   SEARCH_LIMIT_DEFAULT,
   type SearchItem,
 } from "#features/search/contract.ts";
-import { PAGE_LIMIT_MAX } from "#protocol/page.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { type Style, safeLine, styleFor, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";

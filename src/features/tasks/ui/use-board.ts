@@ -1,10 +1,12 @@
 /** Queries of a board. Server hints refresh them. */
+
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect } from "react";
 import { oneAtATime } from "#features/sessions/ui/list/use-session-lists.ts";
 import { useFamily } from "#features/sessions/ui/tree/use-families.ts";
 import type { TaskCard, TaskPage, TaskStatus } from "#features/tasks/contract.ts";
-import { api, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
+import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { useLive } from "#surfaces/web/kit/live/live-context.tsx";
 import { isSettled } from "./board-words.ts";
@@ -59,7 +61,7 @@ export function useOpenTasks(boardId: string) {
     queryKey: keys.openTasks(boardId),
     queryFn: ({ signal }) =>
       api.tasks.list(
-        { id: boardId, query: { status: "pending,in_progress,blocked", limit: PAGE_LIMIT } },
+        { id: boardId, query: { status: "pending,in_progress,blocked", limit: PAGE_LIMIT_MAX } },
         { signal },
       ),
   });

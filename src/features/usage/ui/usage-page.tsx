@@ -4,7 +4,8 @@ import { clsx } from "clsx";
 import { type ReactNode, useState } from "react";
 import { UNTITLED } from "#features/sessions/ui/list/untitled.ts";
 import type { UsageItem, UsageSum } from "#features/usage/contract.ts";
-import { api, messageOf, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
+import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
@@ -22,7 +23,8 @@ export function UsagePage() {
   const from = firstDay(range, Date.now());
   const found = useQuery({
     queryKey: keys.usage(by, from),
-    queryFn: ({ signal }) => api.usage.list({ query: { by, from, limit: PAGE_LIMIT } }, { signal }),
+    queryFn: ({ signal }) =>
+      api.usage.list({ query: { by, from, limit: PAGE_LIMIT_MAX } }, { signal }),
     placeholderData: (earlier) => (earlier?.items.length === 0 ? earlier : undefined),
   });
   const total = found.data?.total;

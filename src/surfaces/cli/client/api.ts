@@ -2,11 +2,13 @@
  * The typed client for commands, and the only place that sends HTTP to the server. Calls throw a
  * `ServerRefusal` when the server refuses, and a `Refusal` of kind `unavailable` without a response.
  */
+
 import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { Refusal } from "#base/refusal.ts";
 import { type Client, type ClientRequest, createClient, type Transport } from "#client/index.ts";
-import { PAGE_LIMIT_MAX, type Page } from "#protocol/page.ts";
+import type { Page } from "#protocol/page.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import type { ServerAddress } from "./find-server.ts";
 import { refusalFrom, ServerRefusal } from "./server-refusal.ts";
 

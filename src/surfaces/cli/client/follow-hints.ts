@@ -4,9 +4,9 @@
  */
 import type { WebSocket } from "ws";
 import { systemClock } from "#base/clock.ts";
+import { isRecord } from "#client/index.ts";
 import { LIVE_PATH } from "#protocol/live-path.ts";
 import type { Api } from "./api.ts";
-import { isRecord } from "./server-refusal.ts";
 
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;

@@ -3,10 +3,9 @@
  * connection is reopened from the last event seen, until the outage lasts too long.
  */
 import { type Clock, systemClock } from "#base/clock.ts";
-import { ROUTE_TABLE, routePath } from "#client/index.ts";
+import { isRecord, ROUTE_TABLE, routePath } from "#client/index.ts";
 import type { Delta, SessionEvent } from "#protocol/events.ts";
 import { type Api, isPassing } from "./api.ts";
-import { isRecord } from "./server-refusal.ts";
 import { readServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
 
 const FIRST_PAUSE_MS = 200;

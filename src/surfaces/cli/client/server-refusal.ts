@@ -1,4 +1,5 @@
 import type { RefusalDetail } from "#base/refusal.ts";
+import { isRecord } from "#client/index.ts";
 
 /** Refusal in a server's response. */
 export class ServerRefusal extends Error {
@@ -33,10 +34,6 @@ function errorIn(text: string): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isDetail(value: unknown): value is RefusalDetail {

@@ -2,9 +2,8 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Config } from "#base/config.ts";
-import { ROUTE_TABLE, routePath } from "#client/index.ts";
+import { isRecord, ROUTE_TABLE, routePath } from "#client/index.ts";
 import { localAddress, ownerKeyPath } from "../client/find-server.ts";
-import { isRecord } from "../client/server-refusal.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NAME = "port";

@@ -1,8 +1,9 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { ArrowUp, Square } from "lucide-react";
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import type { QueueMode, Session } from "#protocol/sessions.ts";
-import { api, isUncertain, messageOf, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { api, isUncertain, messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
@@ -155,7 +156,7 @@ function useStop(sessionId: string, isWorking: boolean) {
     queryKey: keys.running(sessionId),
     queryFn: ({ signal }) =>
       api.prompts.list(
-        { id: sessionId, query: { state: "running,gated", limit: PAGE_LIMIT } },
+        { id: sessionId, query: { state: "running,gated", limit: PAGE_LIMIT_MAX } },
         { signal },
       ),
     enabled: isWorking,

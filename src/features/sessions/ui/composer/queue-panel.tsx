@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { LoaderCircle, TriangleAlert } from "lucide-react";
-import { api, PAGE_LIMIT } from "#surfaces/web/kit/api/api-client.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
+import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import type { OutboxItem } from "#surfaces/web/kit/prompts/prompt-outbox.ts";
@@ -22,7 +23,7 @@ export function QueuePanel({
     queryKey: keys.queue(sessionId),
     queryFn: ({ signal }) =>
       api.prompts.list(
-        { id: sessionId, query: { state: "queued,collecting", limit: PAGE_LIMIT } },
+        { id: sessionId, query: { state: "queued,collecting", limit: PAGE_LIMIT_MAX } },
         { signal },
       ),
     staleTime: 0,

@@ -9,11 +9,12 @@ import {
   type FetchTransportOptions,
   fetchFile as fetchFileFrom,
   fetchTransport,
+  isRecord,
 } from "#client/index.ts";
 import { PAGE_KEY_HEADER, PERSON_HEADER, SIGNED_OUT } from "#protocol/page-key.ts";
 import { pageKey } from "./page-key.ts";
 
-export { ApiError };
+export { ApiError, isRecord };
 
 const SERVER: FetchTransportOptions = {
   baseUrl: "",
@@ -22,9 +23,6 @@ const SERVER: FetchTransportOptions = {
 };
 
 export const api = createClient(fetchTransport(SERVER));
-
-/** Largest page that the server returns. */
-export const PAGE_LIMIT = 200;
 
 /** Headers that name the author of a request: the server refuses it under another person's sign-in. */
 export function writtenBy(personId: string): Record<string, string> {
@@ -50,10 +48,6 @@ export function isUnauthenticated(error: unknown): boolean {
 export function isSignOut(error: unknown): boolean {
   if (!(error instanceof ApiError && isUnauthenticated(error))) return false;
   return error.details.some(({ path }) => path === SIGNED_OUT);
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Text to show a person for anything that may have been thrown. */

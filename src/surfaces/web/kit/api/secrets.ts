@@ -1,6 +1,8 @@
 /** Requests for secrets by scope: the organisation's and one's own have separate routes. */
+
 import type { Secret, SecretScope } from "#features/secrets/contract.ts";
-import { api, PAGE_LIMIT } from "./api-client.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
+import { api } from "./api-client.ts";
 import { readAll } from "./read-all.ts";
 
 export function listSecrets(
@@ -9,7 +11,7 @@ export function listSecrets(
   signal: AbortSignal,
 ): Promise<Secret[]> {
   return readAll((cursor) => {
-    const query = { limit: PAGE_LIMIT, cursor };
+    const query = { limit: PAGE_LIMIT_MAX, cursor };
     return scope === "org"
       ? api.orgSecrets.list({ orgId, query }, { signal })
       : api.secrets.list({ query }, { signal });

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, PAGE_LIMIT } from "../api/api-client.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
+import { api } from "../api/api-client.ts";
 import { keys } from "../api/query-keys.ts";
 import { readAll } from "../api/read-all.ts";
 import { listSecrets } from "../api/secrets.ts";
@@ -12,7 +13,7 @@ export function usePersonas() {
     queryKey: keys.personas,
     queryFn: ({ signal }) =>
       readAll((cursor) =>
-        api.personas.list({ orgId, query: { limit: PAGE_LIMIT, cursor } }, { signal }),
+        api.personas.list({ orgId, query: { limit: PAGE_LIMIT_MAX, cursor } }, { signal }),
       ),
     enabled: orgId !== "",
   });
@@ -24,7 +25,7 @@ export function useRepos(isNeeded = true) {
     queryKey: keys.repos,
     queryFn: ({ signal }) =>
       readAll((cursor) =>
-        api.repos.list({ orgId, query: { limit: PAGE_LIMIT, cursor } }, { signal }),
+        api.repos.list({ orgId, query: { limit: PAGE_LIMIT_MAX, cursor } }, { signal }),
       ),
     enabled: isNeeded && orgId !== "",
   });
