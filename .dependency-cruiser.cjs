@@ -1,6 +1,6 @@
 // One rule per arrow that must not exist. `comment` is what a developer reads when it fails.
 const rule = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
-const WEB = ["/ui/", "^src/surfaces/web/"];
+const WEB = ["/ui/", "^src/surfaces/web/", "^src/main/web/"];
 /** Spelling out hidden characters: pure, and the same on the page and in the terminal. */
 const VISIBLE_TEXT = "^src/base/text/visible-text\\.ts$";
 
@@ -156,6 +156,15 @@ module.exports = {
           "^src/surfaces/web/",
           VISIBLE_TEXT,
         ],
+      },
+    ),
+    rule(
+      "page-list-is-browser-code",
+      "main/web lists the pages of features and uses the shell and the kit.",
+      { path: "^src/main/web/" },
+      {
+        path: "^src/",
+        pathNot: ["/ui/", "^src/protocol/", "^src/surfaces/web/", "^src/main/web/"],
       },
     ),
     rule(

@@ -3,7 +3,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
 export default defineConfig({
-  root: "src/surfaces/web",
+  root: "src/main/web",
   base: "/",
   plugins: [react(), tailwindcss()],
   build: {

@@ -1,11 +1,14 @@
-/** Settings routes. */
+/** Every tab of the settings page, by its address. */
 import { createRoute, lazyRouteComponent, Navigate } from "@tanstack/react-router";
-import { appRoute } from "./app-route.tsx";
+import { appRoute } from "#surfaces/web/shell/app-route.tsx";
 
 const settingsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/settings",
-  component: lazyRouteComponent(() => import("./settings-page.tsx"), "SettingsPage"),
+  component: lazyRouteComponent(
+    () => import("#surfaces/web/shell/settings-page.tsx"),
+    "SettingsPage",
+  ),
 });
 
 const settingsStartRoute = createRoute({

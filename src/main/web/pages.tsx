@@ -1,3 +1,4 @@
+/** Every page of the web surface, by its address. Settings tabs are in `settings-pages.tsx`. */
 import {
   createRoute,
   createRouter,
@@ -10,10 +11,10 @@ import { INBOX_SEARCH, readInboxSearch } from "#features/mailbox/ui/list/inbox-s
 import { readWantedSearch, WANTED_SEARCH } from "#features/search/ui/page-search.ts";
 import { SearchPage } from "#features/search/ui/search-page.tsx";
 import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
-import { appRoute, rootRoute } from "./app-route.tsx";
-import { CrashPage } from "./crash-page.tsx";
-import { keepOwn } from "./page-search.ts";
-import { settingsRoutes } from "./settings-routes.tsx";
+import { appRoute, rootRoute } from "#surfaces/web/shell/app-route.tsx";
+import { CrashPage } from "#surfaces/web/shell/crash-page.tsx";
+import { keepOwn } from "#surfaces/web/shell/page-search.ts";
+import { settingsRoutes } from "./settings-pages.tsx";
 
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
