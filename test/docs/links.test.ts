@@ -56,3 +56,16 @@ it("lists every decision record in the index, by number and title", () => {
     })),
   );
 });
+
+// Records and the change log tell of the past, so files that they name may be gone.
+const present = documents.filter((name) => !/^(docs\/decisions\/|CHANGELOG)/.test(name));
+const sources = ["examples", "scripts", "src", "test"].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map(
+    (name) => `/${folder}/${name}`,
+  ),
+);
+
+it.each(present)("%s names source files that exist, by the end of their path", (document) => {
+  const named = [...read(document).matchAll(/`([\w./-]+\.(?:tsx?|mjs))`/g)].map(([, name]) => name);
+  expect(named.filter((name) => !sources.some((file) => file.endsWith(`/${name}`)))).toEqual([]);
+});
