@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, type Environment, loadConfig } from "#base/config.ts";
 import { createLog } from "#base/log.ts";
+import { type Client, createClient, fetchTransport } from "#client/index.ts";
 import { createInlineTransport } from "#main/runner/inline-transport.ts";
 import { type RunningRunner, startRunner } from "#main/runner/runner.ts";
 import { ensureRunnerToken, readSecret } from "#main/server/owner.ts";
@@ -25,6 +26,9 @@ export interface Platform {
   server: RunningServer;
   key: string;
   url: string;
+  /** The typed client with the owner's key; a refusal is thrown as an `ApiError`. */
+  api: Client;
+  /** Sends a request as it is, for tests of refusals, headers and raw bodies. */
   request<T = Record<string, unknown>>(
     method: string,
     path: string,
@@ -83,6 +87,7 @@ export async function startPlatform({
   const server = await startServer(config, log, join(import.meta.dirname, "../dist"));
   const key = readSecret(server.owner.keyFile);
   const url = server.http.url;
+  const api = createClient(fetchTransport({ baseUrl: url, key, fetch: fetchKept }));
   let running: RunningRunner | undefined;
 
   const platform: Platform = {
@@ -90,6 +95,7 @@ export async function startPlatform({
     server,
     key,
     url,
+    api,
     async request<T>(
       method: string,
       path: string,
@@ -115,37 +121,22 @@ export async function startPlatform({
       };
     },
     async createSession(fields = {}) {
-      const { status, body } = await platform.request<{ session: Session }>(
-        "POST",
-        "/api/sessions",
-        { runtime: "scripted", ...fields },
-      );
-      if (status !== 201) throw new Error(`session refused: ${JSON.stringify(body)}`);
-      return body.session;
+      return (await api.sessions.create({ body: { runtime: "scripted", ...fields } })).session;
     },
     async createSupervisor(fields = {}) {
       const session = await platform.createSession(fields);
-      const path = `/api/orchestration/sessions/${session.id}/enable`;
-      const { status } = await platform.request("POST", path, {});
-      if (status !== 200) throw new Error(`supervisor mode refused: ${status}`);
+      await api.supervision.enable({ id: session.id });
       return session;
     },
     async prompt(sessionId, content, fields = {}) {
-      const { status, body } = await platform.request<{ prompt: Prompt }>(
-        "POST",
-        `/api/sessions/${sessionId}/prompts`,
-        { content, ...fields },
-      );
-      if (status !== 202) throw new Error(`prompt refused: ${JSON.stringify(body)}`);
-      return body.prompt;
+      return (await api.prompts.create({ id: sessionId, body: { content, ...fields } })).prompt;
     },
     async promptIn(id, state) {
       const deadline = Date.now() + WAIT_LIMIT_MS;
       for (;;) {
-        const { body } = await platform.request<{ prompt: Prompt }>("GET", `/api/prompts/${id}`);
-        if (body.prompt.state === state) return body.prompt;
-        if (Date.now() > deadline)
-          throw new Error(`prompt ${id} is ${body.prompt.state}, not ${state}`);
+        const { prompt } = await api.prompts.get({ id });
+        if (prompt.state === state) return prompt;
+        if (Date.now() > deadline) throw new Error(`prompt ${id} is ${prompt.state}, not ${state}`);
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
@@ -191,7 +182,7 @@ export async function startPlatform({
  * Fetches, once more if a kept connection was closed in the moment of its reuse. The server closes idle
  * ones after 5 s and this process drops them after 4 s; a process that stalls for a second does both.
  */
-async function fetchKept(url: string, init: RequestInit): Promise<Response> {
+async function fetchKept(url: string | URL | Request, init?: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (error) {
