@@ -31,14 +31,19 @@ export interface Lies {
   /** Claims that replace the right ones. */
   claims?: JWTPayload;
   /**
-   * The signature of the ID token: none, with the public key as a shared secret, or by another key.
+   * The signature of the ID token: none, no base64, with the public key as a shared secret, or by another
+   * key.
    */
-  signature?: "none" | "public-key-as-secret" | "foreign-key" | "unknown-key-id";
+  signature?: "none" | "garbled" | "public-key-as-secret" | "foreign-key" | "unknown-key-id";
   expired?: boolean;
   /** A path that answers with far too much, a redirect, a server error, or no JSON. */
   broken?: { path: RegExp; how: "huge" | "redirect" | "error" | "no-json" };
   /** Replaced fields of the discovery document. */
   document?: Record<string, unknown>;
+  /** Replaced fields of the OpenID provider's token response. */
+  tokens?: Record<string, unknown>;
+  /** Replaced public keys of the OpenID provider. */
+  keys?: unknown;
   userInfoSubject?: string;
   /** Leaves e-mail and name to the user info endpoint. */
   isThin?: boolean;
@@ -191,7 +196,7 @@ class Service {
       case "/oidc/.well-known/openid-configuration":
         return ok(this.#document());
       case "/oidc/keys":
-        return ok({ keys: [await this.#publicJwk()] });
+        return ok({ keys: this.lies.keys ?? [await this.#publicJwk()] });
       case "/oidc/token":
         return this.#oidcToken(form, request.headers.authorization ?? "");
       case "/oidc/userinfo":
@@ -221,7 +226,8 @@ class Service {
     const grant = isClient ? this.#redeem(form) : undefined;
     if (!grant) return { status: 400, json: { error: "invalid_grant" } };
     const id_token = await this.#idToken(grant);
-    return { status: 200, json: { id_token, access_token: this.#issue(grant.account) } };
+    const access_token = this.#issue(grant.account);
+    return { status: 200, json: { id_token, access_token, ...this.lies.tokens } };
   }
 
   /** Redeems a code once, for the same redirect address, with the right verifier. */
@@ -283,7 +289,8 @@ class Service {
       signature === "foreign-key"
         ? generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
         : privateKey;
-    return new SignJWT(payload).setProtectedHeader({ alg: "ES256", kid }).sign(key);
+    const token = await new SignJWT(payload).setProtectedHeader({ alg: "ES256", kid }).sign(key);
+    return signature === "garbled" ? `${token.slice(0, token.lastIndexOf("."))}.%%%` : token;
   }
 }
 

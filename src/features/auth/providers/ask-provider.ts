@@ -7,6 +7,12 @@ import { problem } from "./problems.ts";
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 512 * 1024;
 
+interface ProviderRequest {
+  headers?: Record<string, string>;
+  /** Body of a POST; without it the request is a GET. */
+  form?: Record<string, string> | URLSearchParams | undefined;
+}
+
 export interface ProviderReply {
   status: number;
   /** Undefined when the body was no JSON. */
@@ -15,14 +21,14 @@ export interface ProviderReply {
 
 export async function askProvider(
   url: string,
-  { headers = {}, form }: { headers?: Record<string, string>; form?: Record<string, string> } = {},
+  { headers = {}, form }: ProviderRequest = {},
 ): Promise<ProviderReply> {
   // Logs get no more than the address without its query.
   const where = new URL(url);
   const name = where.origin + where.pathname;
   const response = await fetch(url, {
     method: form ? "POST" : "GET",
-    headers: { accept: "application/json", "user-agent": "Muster", ...headers },
+    headers: { accept: "application/json", ...headers, "user-agent": "Muster" },
     ...(form ? { body: new URLSearchParams(form) } : {}),
     redirect: "manual",
     signal: AbortSignal.timeout(TIMEOUT_MS),

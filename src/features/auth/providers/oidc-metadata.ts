@@ -3,8 +3,17 @@
  * them. Keys are fetched again when a token names an unknown one, but at most every half minute, whatever
  * tokens arrive.
  */
-import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from "jose";
+import {
+  allowInsecureRequests,
+  ClientError,
+  type CustomFetch,
+  customFetch,
+  discovery,
+  type ExportedJWKSCache,
+} from "openid-client";
 import * as z from "zod";
+import { Refusal } from "#base/refusal.ts";
+import type { SignInProblem } from "#protocol/sign-in.ts";
 import { askProvider } from "./ask-provider.ts";
 import { problem } from "./problems.ts";
 
@@ -12,83 +21,77 @@ const KEPT_MS = 10 * 60_000;
 /** Strangers can trigger requests: a provider that is down is not asked for each of them. */
 const FAILURE_KEPT_MS = 5_000;
 const ASK_KEYS_EVERY_MS = 30_000;
+/** Age from which on the library fetches keys again for an unknown one, by the clock of the machine. */
+const LIBRARY_ASKS_AFTER_S = 60;
 const MAX_KEYS = 100;
-
-const address = z.string().max(2_000);
-const documentSchema = z.object({
-  issuer: z.string(),
-  authorization_endpoint: address,
-  token_endpoint: address,
-  jwks_uri: address,
-  userinfo_endpoint: address.optional(),
-  token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
-  authorization_response_iss_parameter_supported: z.boolean().optional(),
-});
-export type OidcDocument = z.infer<typeof documentSchema>;
 
 const keysSchema = z.object({
   keys: z.array(z.looseObject({ kty: z.string() })).max(MAX_KEYS),
 });
+type Keys = ExportedJWKSCache["jwks"];
 
 export interface OidcMetadata {
   document(): Promise<OidcDocument>;
-  /** `isFresh`: fetches the keys again, unless the cached ones are only a moment old. */
-  keys(isFresh: boolean): Promise<LocalJWKSet>;
+  /** Cached keys, dated so that the library fetches new ones exactly when that is allowed. */
+  keys(): ExportedJWKSCache | undefined;
+  fetchKeys(): Promise<Keys>;
 }
 
-export function createMetadata(issuer: string, now: () => number): OidcMetadata {
-  let document: { value: OidcDocument; at: number } | undefined;
-  let keys: { value: LocalJWKSet; at: number } | undefined;
-  let failure: { error: unknown; at: number } | undefined;
-  let asking: Promise<OidcDocument> | undefined;
+export function createMetadata(issuer: string, clientId: string, now: () => number): OidcMetadata {
+  let document: { value: Promise<OidcDocument>; until: number } | undefined;
+  let keys: { value: Keys; at: number } | undefined;
 
-  async function readDocument(): Promise<OidcDocument> {
-    if (document && now() - document.at < KEPT_MS) return document.value;
-    if (failure && now() - failure.at < FAILURE_KEPT_MS) throw failure.error;
-    asking ??= ask().finally(() => {
-      asking = undefined;
-    });
-    return asking;
-  }
-
-  async function ask(): Promise<OidcDocument> {
-    try {
-      const value = await askDocument(issuer);
-      document = { value, at: now() };
-      failure = undefined;
-      return value;
-    } catch (error) {
-      failure = { error, at: now() };
-      throw error;
-    }
+  function readDocument(): Promise<OidcDocument> {
+    if (document && now() < document.until) return document.value;
+    const asked = { value: discover(issuer, clientId), until: Number.POSITIVE_INFINITY };
+    asked.value.then(
+      () => {
+        asked.until = now() + KEPT_MS;
+      },
+      () => {
+        asked.until = now() + FAILURE_KEPT_MS;
+      },
+    );
+    document = asked;
+    return asked.value;
   }
 
   return {
     document: readDocument,
-    async keys(isFresh) {
+    keys() {
       const ageMs = keys ? now() - keys.at : Number.POSITIVE_INFINITY;
-      if (keys && ageMs < (isFresh ? ASK_KEYS_EVERY_MS : KEPT_MS)) return keys.value;
-      const value = await askKeys((await readDocument()).jwks_uri);
-      keys = { value, at: now() };
-      return value;
+      if (!keys || ageMs >= KEPT_MS) return undefined;
+      const ageS = ageMs < ASK_KEYS_EVERY_MS ? 0 : LIBRARY_ASKS_AFTER_S;
+      return { jwks: keys.value, uat: Math.floor(Date.now() / 1_000) - ageS };
+    },
+    async fetchKeys() {
+      const { status, json } = await askProvider((await readDocument()).jwks_uri);
+      const parsed = keysSchema.safeParse(json);
+      if (status !== 200 || !parsed.success)
+        throw problem("provider_unavailable", `the keys could not be read (status ${status})`);
+      keys = { value: parsed.data as Keys, at: now() };
+      return keys.value;
     },
   };
 }
 
-async function askDocument(issuer: string): Promise<OidcDocument> {
-  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const { status, json } = await askProvider(url);
-  const parsed = documentSchema.safeParse(json);
-  if (status !== 200 || !parsed.success)
-    throw problem("provider_unavailable", `${url} is no discovery document (status ${status})`);
-  // Otherwise one provider could speak for another.
-  if (parsed.data.issuer !== issuer)
-    throw problem("provider_unavailable", `${url} is of another issuer; check MUSTER_OIDC_ISSUER`);
-  const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } = parsed.data;
-  for (const used of [authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint])
-    if (used !== undefined && !isAsSafe(used, issuer))
-      throw problem("provider_unavailable", `${url} names an address that is not https`);
-  return parsed.data;
+export type OidcDocument = z.infer<ReturnType<typeof documentSchema>>;
+
+function documentSchema(issuer: string) {
+  const address = z
+    .string()
+    .max(2_000)
+    .refine((url) => isAsSafe(url, issuer), "is no https address");
+  return z.object({
+    // Otherwise one provider could speak for another. The library compares less strictly.
+    issuer: z.literal(issuer, "is another"),
+    authorization_endpoint: address,
+    token_endpoint: address,
+    jwks_uri: address,
+    userinfo_endpoint: address.exactOptional(),
+    token_endpoint_auth_methods_supported: z.array(z.string()).exactOptional(),
+    authorization_response_iss_parameter_supported: z.boolean().exactOptional(),
+  });
 }
 
 /** Plain HTTP is allowed only where the issuer itself uses it: on this machine. */
@@ -96,14 +99,36 @@ function isAsSafe(address: string, issuer: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);
   if (protocol === "https:") return true;
-  const own = new URL(issuer);
-  return protocol === "http:" && own.protocol === "http:" && hostname === own.hostname;
+  return protocol === "http:" && isPlainHttp(issuer) && hostname === new URL(issuer).hostname;
 }
 
-async function askKeys(url: string): Promise<LocalJWKSet> {
-  const { status, json } = await askProvider(url);
-  const parsed = keysSchema.safeParse(json);
-  if (status !== 200 || !parsed.success)
-    throw problem("provider_unavailable", `the keys could not be read (status ${status})`);
-  return createLocalJWKSet(parsed.data as JSONWebKeySet);
+export const isPlainHttp = (issuer: string) => new URL(issuer).protocol === "http:";
+
+async function discover(issuer: string, clientId: string): Promise<OidcDocument> {
+  const why = `${issuer} has no usable discovery document, check MUSTER_OIDC_ISSUER`;
+  const config = await discovery(new URL(issuer), clientId, undefined, undefined, {
+    [customFetch]: limitedFetch,
+    execute: isPlainHttp(issuer) ? [allowInsecureRequests] : [],
+  }).catch((error: unknown) => {
+    throw refusalOf("provider_unavailable", why, error);
+  });
+  const parsed = documentSchema(issuer).safeParse(config.serverMetadata());
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw problem("provider_unavailable", `${why}: ${issue?.path[0]?.toString()} ${issue?.message}`);
+}
+
+/** Sends a GET request of the library within our limits. */
+const limitedFetch: CustomFetch = async (url, { headers }) => {
+  const { status, json } = await askProvider(url, { headers });
+  return Response.json(json ?? null, { status });
+};
+
+/** Returns the refusal of a failed request, or one with the library's reason. */
+export function refusalOf(code: SignInProblem, why: string, error: unknown): Refusal {
+  const { message, cause } = error as Error;
+  if (cause instanceof Refusal) return cause;
+  // The cause of a coded error names the claim or the field. Other causes could quote what arrived.
+  const isNamed = error instanceof ClientError && error.code !== undefined;
+  return problem(code, `${why}: ${isNamed && cause instanceof Error ? cause.message : message}`);
 }

@@ -3,14 +3,27 @@
  * signed by one of the issuer's own keys with an accepted algorithm, for this client and this sign-in, and
  * must not have expired.
  */
-import { errors, type JWTPayload, jwtVerify } from "jose";
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type ClientAuth,
+  ClientSecretPost,
+  Configuration,
+  type CustomFetch,
+  clockSkew,
+  clockTolerance,
+  customFetch,
+  enableNonRepudiationChecks,
+  setJwksCache,
+} from "openid-client";
 import * as z from "zod";
 import { askProvider, oauthError } from "./ask-provider.ts";
 import { challengeOf } from "./challenge.ts";
 import { plainName, verifiedEmail } from "./claims.ts";
-import { createMetadata, type OidcDocument, type OidcMetadata } from "./oidc-metadata.ts";
+import { createMetadata, isPlainHttp, type OidcDocument, refusalOf } from "./oidc-metadata.ts";
 import { problem } from "./problems.ts";
-import type { Identity, ProviderAnswer, Round, SignInProvider } from "./provider.ts";
+import type { Identity, SignInProvider } from "./provider.ts";
 
 export interface OidcSettings {
   issuer: string;
@@ -35,12 +48,13 @@ const ALGORITHMS = [
 ];
 const CLOCK_SKEW_S = 60;
 const MAX_TOKEN_CHARS = 64 * 1024;
+/** Stands for an access token that was not given: the library requires one, a sign-in does not. */
+const NO_ACCESS_TOKEN = "none";
 
 const tokensSchema = z.object({
   id_token: z.string().max(MAX_TOKEN_CHARS),
   access_token: z.string().max(MAX_TOKEN_CHARS).optional(),
 });
-type Tokens = z.infer<typeof tokensSchema>;
 
 const claimsSchema = z.object({
   sub: z.string().min(1).max(255),
@@ -54,123 +68,103 @@ type Claims = z.infer<typeof claimsSchema>;
 
 export function createOidc(settings: OidcSettings, now: () => number): SignInProvider {
   const { issuer, clientId, name } = settings;
-  const metadata = createMetadata(issuer, now);
+  const metadata = createMetadata(issuer, clientId, now);
+
+  /** Configures the library for one sign-in, because it takes clock and keys as settings. */
+  async function configure(redirectUri: string): Promise<Configuration> {
+    const document = await metadata.document();
+    const config = new Configuration(
+      { ...document, id_token_signing_alg_values_supported: ALGORITHMS },
+      clientId,
+      { [clockSkew]: (now() - Date.now()) / 1_000, [clockTolerance]: CLOCK_SKEW_S },
+      clientAuth(document, settings, redirectUri),
+    );
+    // Without it the library trusts an ID token that came over TLS, whoever signed it.
+    enableNonRepudiationChecks(config);
+    if (isPlainHttp(issuer)) allowInsecureRequests(config);
+    const keys = metadata.keys();
+    if (keys) setJwksCache(config, keys);
+    config[customFetch] = async (url, request) =>
+      request.method === "POST"
+        ? askTokens(url, request)
+        : Response.json(await metadata.fetchKeys());
+    return config;
+  }
+
   return {
     id: "oidc",
     name,
     issuer,
 
     async authorizeUrl({ state, verifier, nonce, redirectUri }) {
-      const url = new URL((await metadata.document()).authorization_endpoint);
-      const query = {
-        response_type: "code",
-        client_id: clientId,
+      return buildAuthorizationUrl(await configure(redirectUri), {
         redirect_uri: redirectUri,
         scope: "openid profile email",
         state,
         nonce,
         code_challenge: challengeOf(verifier),
         code_challenge_method: "S256",
-      };
-      for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
-      return url.href;
+      }).href;
     },
 
-    async identify(answer, round) {
-      const document = await metadata.document();
-      refuseOtherIssuer(document, answer);
-      const tokens = await exchange(document, settings, answer.code, round);
-      const payload = await verify(tokens.id_token, metadata, settings, now);
-      if (payload.nonce !== round.nonce) throw notConfirmed("the ID token is of another round");
+    async identify({ code, iss }, { verifier, nonce, redirectUri }) {
+      const config = await configure(redirectUri);
+      const back = new URL(redirectUri);
+      back.search = String(new URLSearchParams({ code, ...(iss === undefined ? {} : { iss }) }));
+      const checks = { pkceCodeVerifier: verifier, expectedNonce: nonce };
+      const tokens = await authorizationCodeGrant(config, back, checks).catch((error: unknown) => {
+        throw refusalOf("identity_not_confirmed", "the sign-in was refused", error);
+      });
+      const payload = tokens.claims();
+      // The library checks `azp` only if there are several audiences.
+      if (payload?.azp !== undefined && payload.azp !== clientId)
+        throw notConfirmed("the ID token was made for another client");
       const claims = claimsSchema.safeParse(payload);
       if (!claims.success) throw notConfirmed("the ID token has no usable subject");
-      return identityOf(await withUserInfo(claims.data, document, tokens));
+      return identityOf(await withUserInfo(claims.data, config, tokens.access_token));
     },
   };
 }
 
 /**
- * A provider that names the issuer in its responses must do so always and correctly: otherwise one could pass
- * on another's code.
+ * Authenticates with Basic, or in the body where the provider offers only that. The library's own Basic also
+ * encodes `-`, `_` and `.`, which providers that do not decode them refuse.
  */
-function refuseOtherIssuer(document: OidcDocument, { iss }: ProviderAnswer): void {
-  const isRequired = document.authorization_response_iss_parameter_supported === true;
-  if (iss === document.issuer || (iss === undefined && !isRequired)) return;
-  throw notConfirmed("the answer is of another issuer");
-}
-
-async function exchange(
-  document: OidcDocument,
+function clientAuth(
+  { token_endpoint_auth_methods_supported: methods = ["client_secret_basic"] }: OidcDocument,
   { clientId, clientSecret }: OidcSettings,
-  code: string,
-  { verifier, redirectUri }: Omit<Round, "state">,
-): Promise<Tokens> {
-  const methods = document.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+  redirectUri: string,
+): ClientAuth {
   const inBody = !methods.includes("client_secret_basic") && methods.includes("client_secret_post");
   const basic = Buffer.from(`${formPart(clientId)}:${formPart(clientSecret)}`).toString("base64");
-  const { json } = await askProvider(document.token_endpoint, {
-    headers: inBody ? {} : { authorization: `Basic ${basic}` },
-    form: {
-      grant_type: "authorization_code",
-      code,
-      redirect_uri: redirectUri,
-      code_verifier: verifier,
-      ...(inBody ? { client_id: clientId, client_secret: clientSecret } : {}),
-    },
-  });
-  const tokens = tokensSchema.safeParse(json);
-  if (!tokens.success) throw notConfirmed(`the provider gave no ID token: ${oauthError(json)}`);
-  return tokens.data;
+  const post = ClientSecretPost(clientSecret);
+  return (server, client, body, headers) => {
+    // Providers compare it with the one they were sent; the library has normalized its host and port.
+    body.set("redirect_uri", redirectUri);
+    if (inBody) post(server, client, body, headers);
+    else headers.set("authorization", `Basic ${basic}`);
+  };
 }
 
 /** Form-encodes a half of Basic credentials, as OAuth requires. */
 const formPart = (text: string) => new URLSearchParams({ x: text }).toString().slice(2);
 
-async function verify(
-  idToken: string,
-  metadata: OidcMetadata,
-  { issuer, clientId }: OidcSettings,
-  now: () => number,
-): Promise<JWTPayload> {
-  const check = async (isFresh: boolean) =>
-    jwtVerify(idToken, await metadata.keys(isFresh), {
-      issuer,
-      audience: clientId,
-      algorithms: ALGORITHMS,
-      clockTolerance: CLOCK_SKEW_S,
-      requiredClaims: ["sub", "exp", "iat", "nonce"],
-      currentDate: new Date(now()),
-    });
-  try {
-    const { payload } = await check(false).catch((error: unknown) => {
-      // The key is newer than the cached ones.
-      if (error instanceof errors.JWKSNoMatchingKey) return check(true);
-      throw error;
-    });
-    refuseOtherClient(payload, clientId);
-    return payload;
-  } catch (error) {
-    if (error instanceof errors.JOSEError)
-      throw notConfirmed(`the ID token is not good: ${error.code}`);
-    throw error;
-  }
-}
-
-/** Refuses a token for several clients unless this client requested it. */
-function refuseOtherClient({ aud, azp }: JWTPayload, clientId: string): void {
-  const isShared = Array.isArray(aud) && aud.length > 1;
-  if (azp === clientId || (azp === undefined && !isShared)) return;
-  throw notConfirmed("the ID token was made for another client");
-}
+/** Exchanges a code within our limits. The library also requires fields that a sign-in does not need. */
+const askTokens: CustomFetch = async (url, { headers, body }) => {
+  const form = body instanceof URLSearchParams ? body : undefined;
+  const { status, json } = await askProvider(url, { headers, form });
+  const tokens = tokensSchema.safeParse(json);
+  if (!tokens.success) throw notConfirmed(`the provider gave no ID token: ${oauthError(json)}`);
+  const { id_token, access_token } = tokens.data;
+  const required = { access_token: access_token || NO_ACCESS_TOKEN, token_type: "bearer" };
+  return Response.json({ id_token, ...required }, { status });
+};
 
 /** Adds the user info, where many providers give addresses only; it counts for the same subject alone. */
-async function withUserInfo(
-  claims: Claims,
-  { userinfo_endpoint: url }: OidcDocument,
-  { access_token: token }: Tokens,
-): Promise<Claims> {
+async function withUserInfo(claims: Claims, config: Configuration, token: string): Promise<Claims> {
   const knows = typeof claims.email === "string" && typeof claims.name === "string";
-  if (knows || url === undefined || token === undefined) return claims;
+  const url = config.serverMetadata().userinfo_endpoint;
+  if (knows || url === undefined || token === NO_ACCESS_TOKEN) return claims;
   const { status, json } = await askProvider(url, {
     headers: { authorization: `Bearer ${token}` },
   });
