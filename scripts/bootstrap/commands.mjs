@@ -45,4 +45,5 @@ export const commands = {
   escape: script("test.ts", "--round", "escape"),
   check: { ...script("check.ts"), builds: ["programs", "web", "docs"] },
   format: script("format.ts"),
+  texts: script("texts.ts"),
 };

@@ -5,9 +5,7 @@ const asked = (target: string | null, shown: unknown = { input: {}, reason: null
   gateWords({ kind: "approval", tool: "bash", target, shown: JSON.stringify(shown) });
 
 it("spells out what cannot be seen, also in questions and plans", () => {
-  expect(asked("git push\u202e\u3164")).toBe(
-    "It asks to be allowed bash: git push<U+202E><U+3164>",
-  );
+  expect(asked("git push\u202e\u3164")).toBe("Wants to run bash: git push<U+202E><U+3164>");
   const questions = [{ question: "Which\u200b?", options: [{ label: "a\u00a0b" }] }];
   const question = { kind: "question", tool: "ask_user_question", target: null } as const;
   expect(gateWords({ ...question, shown: JSON.stringify({ input: { questions } }) })).toBe(
@@ -20,11 +18,11 @@ it("spells out what cannot be seen, also in questions and plans", () => {
 });
 
 it("quotes several lines, so that none passes for one of ours", () => {
-  expect(asked("git push\nIt asks to be allowed bash: ls")).toBe(
-    "It asks to be allowed bash:\n\n> git push\n> It asks to be allowed bash: ls",
+  expect(asked("git push\nWants to run bash: ls")).toBe(
+    "Wants to run bash:\n\n> git push\n> Wants to run bash: ls",
   );
 });
 
 it("says how much it leaves out", () => {
-  expect(asked("x".repeat(5_000))).toContain("(3,028 more characters are shown where you decide.)");
+  expect(asked("x".repeat(5_000))).toContain("(3,019 more characters are shown where you decide.)");
 });

@@ -29,7 +29,7 @@ export function gateWords({
     return bounded(`It presents a plan:\n\n${text(input?.summary ?? input?.plan)}`);
   const what = target === null ? text(tool) : `${text(tool)}:${quoted(text(target))}`;
   const why = text(reason);
-  return bounded(`It asks to be allowed ${what}${why === "" ? "" : `\n\n${why}`}`);
+  return bounded(`Wants to run ${what}${why === "" ? "" : `\n\n${why}`}`);
 }
 
 function questionWords({

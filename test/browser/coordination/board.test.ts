@@ -58,7 +58,7 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     const button = (name: string) => page.getByRole("button", { name, exact: true });
 
     await page.getByRole("link", { name: "Board", exact: true }).click();
-    await page.getByRole("heading", { name: "Nothing on the board yet" }).waitFor();
+    await page.getByRole("heading", { name: "No tasks yet" }).waitFor();
     await visitor.picture("board-empty-desktop");
 
     // With the keyboard alone.
@@ -75,33 +75,33 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await form.getByLabel("Title").fill("Write the page");
     await form.getByLabel("Labels").fill("frontend, urgent one");
     await form.getByLabel("Priority").selectOption("high");
-    await form.getByLabel("Waits for").selectOption({ label: "Write the API" });
+    await form.getByLabel("Blocked by").selectOption({ label: "Write the API" });
     // Closing the form by mistake loses nothing.
     await page.keyboard.press("Escape");
     await form.waitFor({ state: "detached" });
     await button("New task").click();
     expect(await form.getByLabel("Title").inputValue()).toBe("Write the page");
     await visitor.picture("board-new-desktop");
-    await form.getByRole("button", { name: "Put it on the board" }).click();
+    await form.getByRole("button", { name: "Create task" }).click();
     const second = card("Blocked", "Write the page");
-    await second.getByText("waits for “Write the API”").waitFor();
+    await second.getByText("blocked by “Write the API”").waitFor();
     await second.getByText("urgent one").waitFor();
 
     // Changes by an agent appear without a reload.
     const ship = await create(board, "Ship it");
     await create(board, "Tell people", { parentTaskId: ship.id });
-    await card("Pending", "Ship it").getByText("0 of 1 part done").waitFor();
+    await card("Pending", "Ship it").getByText("0 of 1 subtask done").waitFor();
     await visitor.picture("board-desktop");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
 
     await open("Pending", "Write the API");
     const first = sheet("Write the API");
-    await first.getByLabel("Who has it").selectOption({ label: "API worker" });
-    await first.getByText("changed who has it").waitFor();
-    await first.getByRole("region", { name: "What waits for it" }).getByText("Blocked").waitFor();
+    await first.getByLabel("Assignee").selectOption({ label: "API worker" });
+    await first.getByText("changed the assignee").waitFor();
+    await first.getByRole("region", { name: "Blocks" }).getByText("Blocked").waitFor();
     await button("Edit").click();
-    const edit = page.getByRole("form", { name: "Change the task" });
-    await edit.getByLabel("Waits for").selectOption({ label: "Write the page" });
+    const edit = page.getByRole("form", { name: "Edit task" });
+    await edit.getByLabel("Blocked by").selectOption({ label: "Write the page" });
     await edit.getByRole("button", { name: "Save" }).click();
     await edit
       .getByText(
@@ -116,15 +116,15 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await button("Block…").click();
     await page.keyboard.type("The office is closed");
     await page.keyboard.press("Control+Enter");
-    await first.getByRole("region", { name: "Blocked by hand" }).getByText("office").waitFor();
+    await first.getByRole("region", { name: "Block reason" }).getByText("office").waitFor();
     await button("Unblock").click();
-    await button("Begin").click();
-    await button("Begin").waitFor({ state: "detached" });
+    await button("Start").click();
+    await button("Start").waitFor({ state: "detached" });
     await visitor.picture("task-desktop");
     await button("Complete…").click();
     await page.keyboard.type("POST /auth/token");
     await first.getByRole("button", { name: "Complete", exact: true }).click();
-    await first.getByText("1 task can begin now: “Write the page”").waitFor();
+    await first.getByText("1 task unblocked: “Write the page”").waitFor();
     await first.getByRole("region", { name: "Result" }).getByText("POST /auth/token").waitFor();
     await page.keyboard.press("Escape");
     await first.waitFor({ state: "detached" });
@@ -135,7 +135,7 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await open("Pending", "Ship it");
     await button("Delete").click();
     const question = page.getByRole("alertdialog");
-    await question.getByText("1 task that is part of it").waitFor();
+    await question.getByText("1 subtask and everything below it").waitFor();
     await question.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await card("Pending", "Ship it").waitFor({ state: "detached" });
@@ -148,9 +148,9 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     // A task that someone else deletes while it is open is reported, without an error.
     const gone = await create(board, "Not for long");
     await open("Pending", "Not for long");
-    await sheet("Not for long").getByText("put it on the board").waitFor();
+    await sheet("Not for long").getByText("created the task").waitFor();
     await platform.request("DELETE", taskPath(gone));
-    await sheet("There is no such task").waitFor();
+    await sheet("Task not found").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
 
@@ -190,11 +190,11 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await page.getByRole("link", { name: /^A title that goes on/ }).click();
     const sheet = page.getByRole("dialog");
     await sheet.getByRole("button", { name: "Block…" }).click();
-    await sheet.getByLabel("What it waits for").fill("Nobody is here");
+    await sheet.getByLabel("Reason").fill("Nobody is here");
     await visitor.picture("task-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
     await sheet.getByRole("button", { name: "Block", exact: true }).click();
-    await sheet.getByRole("region", { name: "Blocked by hand" }).waitFor();
+    await sheet.getByRole("region", { name: "Block reason" }).waitFor();
     await sheet.getByRole("button", { name: "Close" }).click();
     await sheet.waitFor({ state: "detached" });
     await tab(/^Blocked 1$/).click();

@@ -42,7 +42,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
   const node = (name: string | RegExp) => tree().getByRole("treeitem", { name });
   const header = () => visitor.page.getByTestId("activity");
   const menuOf = (name: string) =>
-    visitor.page.getByRole("button", { name: `What to do with ${name}` });
+    visitor.page.getByRole("button", { name: `Actions for ${name}` });
   const choose = async (name: string, action: RegExp) => {
     await node(new RegExp(name)).hover();
     await menuOf(name).click();
@@ -74,20 +74,20 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
 
   it("opens in a conversation without a form, and plays the story with two children", async () => {
     const { page, log } = visitor;
-    await page.getByRole("heading", { name: /What should be done/ }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await page.getByText("You're on the built-in demo model").waitFor();
     await page.getByRole("form", { name: "Name your orchestrator" }).waitFor();
     await visitor.picture("home-first-desktop");
     await askForTheStory();
 
     await node(/Research: otters/).waitFor(PLAYED);
-    await log.getByText("Waits for its children").first().waitFor();
+    await log.getByText("Waiting for agents").first().waitFor();
     await visitor.picture("story-research-desktop");
     const second = node(/Page: otters/);
     await second.waitFor(PLAYED);
     await second.getByText("Needs you", { exact: true }).first().waitFor(PLAYED);
     await header()
-      .getByText(/Waiting for 1 child, 1 needs you/)
+      .getByText(/Waiting for 1 agent, 1 needs you/)
       .waitFor();
     expect(await second.getAttribute("aria-level")).toBe("2");
     await visitor.picture("story-needs-you-desktop");
@@ -105,13 +105,13 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     await page.getByRole("navigation", { name: "Parent" }).getByRole("link").click();
 
     await log.getByText("Both child sessions are done.").waitFor(PLAYED);
-    const news = log.getByRole("article", { name: "News from child sessions" });
+    const news = log.getByRole("article", { name: "Updates from child sessions" });
     expect(await news.count()).toBe(2);
     await news.first().getByText("finished its turn").waitFor();
-    await page.getByText(/with its children/).waitFor();
+    await page.getByText(/incl. children/).waitFor();
     await secondCameAfterFirst();
     await visitor.picture("story-done-desktop");
-    await news.first().getByRole("button", { name: "What it was told" }).click();
+    await news.first().getByRole("button", { name: "Message from child" }).click();
     await news
       .first()
       .getByText(/worker\.ended: "Research: otters"/)
@@ -174,14 +174,14 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     await page.getByRole("dialog").getByLabel("Message").fill("hang");
     await page.getByRole("dialog").getByRole("button", { name: "Send" }).click();
     await node(/Beta.*Working/).waitFor();
-    await choose("Beta", /Stop its turn/);
+    await choose("Beta", /Stop turn/);
     await expect.poll(() => node(/Beta.*Working/).count()).toBe(0);
 
     await choose("Gamma", /Detach/);
     await page.getByRole("alertdialog").getByRole("button", { name: "Detach" }).click();
     await expect.poll(() => node(/Gamma/).getAttribute("aria-level")).toBe("1");
-    await choose("Beta", /End it/);
-    await page.getByRole("alertdialog").getByRole("button", { name: "End it" }).click();
+    await choose("Beta", /End session/);
+    await page.getByRole("alertdialog").getByRole("button", { name: "End session" }).click();
     await node(/Beta/).waitFor({ state: "detached" });
     expect(await node(/Alpha/).getAttribute("aria-level")).toBe("2");
   });
@@ -190,7 +190,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     const { page } = visitor;
     const guest = await Visitor.arrive(browser, platform);
     let asked = 0;
-    await page.getByRole("heading", { name: /What should be done/ }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await guest.page.route("**/api/me/orchestrator", async (route) => {
       const isStart = route.request().method() === "POST";
       asked += isStart ? 1 : 0;
@@ -199,13 +199,13 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
       return route.fulfill({ json: { session: null, identity: null, needsRestart: false } });
     });
     await guest.signIn();
-    await guest.page.getByRole("heading", { name: "Your orchestrator did not start" }).waitFor();
+    await guest.page.getByRole("heading", { name: "Couldn't start your orchestrator" }).waitFor();
     await guest.page.getByText("Too many. End one first.").waitFor();
     await guest.picture("home-trouble-desktop");
     expect(asked).toBe(1);
     await guest.page.unroute("**/api/me/orchestrator");
     await guest.page.getByRole("button", { name: "Try again" }).click();
-    await guest.page.getByRole("heading", { name: /What should be done/ }).waitFor();
+    await guest.page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     guest.forgive(429);
     await guest.leave();
   });
@@ -213,7 +213,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
   it("works on a phone: the conversation first, the tree in a drawer", async () => {
     const { page, log } = visitor;
     await page.setViewportSize(PHONE);
-    await page.getByRole("heading", { name: /What should be done/ }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await visitor.picture("home-first-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
     await askForTheStory();
@@ -254,11 +254,11 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     await settings.getByLabel("Handle").fill("system");
     await settings.getByText("@system is taken.").waitFor();
     await settings.getByRole("button", { name: /^Use @/ }).click();
-    await settings.getByText("is free").waitFor();
+    await settings.getByText("available").waitFor();
     await settings.getByLabel("Style").selectOption("terse");
-    await settings.getByLabel("Instructions of your own").fill("Call me captain.");
+    await settings.getByLabel("Custom instructions").fill("Call me captain.");
     await settings.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved. It knows").waitFor();
+    await page.getByText("Saved. Applies").waitFor();
     await settings.getByLabel("Upload an image").setInputFiles({
       name: "face.png",
       mimeType: "image/png",
@@ -268,7 +268,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     await settings.locator('img[src^="data:image/webp"]').waitFor();
     // In the list the image comes from the server, which stores it.
     await tree().locator("img").first().waitFor();
-    await page.getByLabel("Falls asleep after").selectOption({ label: "1 hour" });
+    await page.getByLabel("Sleep after").selectOption({ label: "1 hour" });
     await page.getByText("Saved", { exact: true }).waitFor();
     await visitor.picture("settings-orchestrator-desktop");
     await page.getByRole("button", { name: "Restart" }).click();

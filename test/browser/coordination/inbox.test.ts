@@ -301,14 +301,14 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await page.setViewportSize(DESK);
     await page.goto(platform.url);
     const aside = visitor.log.getByRole("article", {
-      name: "Kept apart from your conversation",
+      name: "Outside your conversation",
     });
     await aside.getByText("A letter from Grace Hopper").waitFor();
     await aside.getByText("Hello, agent.").waitFor();
-    await visitor.log.getByRole("heading", { name: /^What should be done/ }).waitFor();
+    await visitor.log.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await page.getByRole("button", { name: "What can you do?" }).waitFor();
     await visitor.picture("home-letter-desktop");
-    await aside.getByRole("button", { name: "Kept apart" }).click();
+    await aside.getByRole("button", { name: "Outside your conversation" }).click();
     await aside.getByText("I have read what Grace Hopper wrote.").waitFor();
 
     // Notices from the platform in one's own conversation are folded too.
@@ -326,12 +326,12 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
       title: "Count otters",
       sessionId: home.session.id,
     });
-    const news = visitor.log.getByRole("article", { name: "News from the board" });
+    const news = visitor.log.getByRole("article", { name: "Board updates" });
     await news.getByText("Count otters was given to it").waitFor();
     await visitor.log.getByText("I have seen the news of the board about").waitFor();
     expect(await visitor.log.getByText(/\[(mailbox|tasks)/).count()).toBe(0);
     await visitor.picture("home-news-desktop");
-    await news.getByRole("button", { name: "What it was told" }).click();
+    await news.getByRole("button", { name: "Full update" }).click();
     await news.getByText("[tasks] News from the task board").waitFor();
     await page.setViewportSize(PHONE);
     await visitor.picture("home-letter-phone");

@@ -38,9 +38,9 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     const count = (wanted: number) => expect.poll(() => items.count(), PATIENT).toBe(wanted);
 
     await page.getByRole("link", { name: "Memory", exact: true }).click();
-    await page.getByText("Nothing yet. Tell your orchestrator").waitFor();
+    await page.getByText("No memories yet. Tell your orchestrator").waitFor();
     await visitor.picture("memory-empty-desktop");
-    await page.getByRole("button", { name: "Remember", exact: true }).click();
+    await page.getByRole("button", { name: "New memory", exact: true }).click();
     const form = page.getByRole("form", { name: "Memory" });
     await expect.poll(() => form.locator("textarea:focus").count(), PATIENT).toBe(1);
     await page.keyboard.type("Checkout means the payments service");
@@ -55,7 +55,7 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     await count(3);
     await page.getByText("3 memories, 0 pinned, room for 197 more.").waitFor();
     await page.getByRole("button", { name: "Pin Wants short answers" }).click();
-    await item("Wants short").getByText("kept for good").waitFor();
+    await item("Wants short").getByText("kept permanently").waitFor();
 
     // Reviewing memories does not count as using them.
     const search = page.getByRole("searchbox", { name: "Search memories" });
@@ -64,7 +64,7 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     await item("Checkout means").getByText("not used yet").waitFor();
     await visitor.picture("memory-found-desktop");
     await search.fill("submarines");
-    await page.getByText("Nothing like that is remembered.").waitFor();
+    await page.getByText("No matching memories.").waitFor();
     await search.fill("");
     await page.getByLabel("Category", { exact: true }).selectOption("workflow");
     await count(1);
@@ -93,8 +93,8 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     const saved = await saving;
     expect(saved.suggestedFilename()).toBe("muster-memory-orchestrator.zip");
     const zip = readFileSync(await saved.path());
-    await page.getByRole("button", { name: "Forget Checkout" }).click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Forget" }).click();
+    await page.getByRole("button", { name: "Delete Checkout" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
     await count(2);
     await page.getByLabel("Files to import").setInputFiles([
       { name: "memory.zip", mimeType: "application/zip", buffer: zip },
@@ -104,9 +104,9 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     ]);
     const report = dialog("Imported");
     await report.getByText("2 new memories.").waitFor();
-    await report.getByText("2 memories were there already.").waitFor();
+    await report.getByText("2 memories were already up to date.").waitFor();
     await report.getByText("long.md: Its content is longer than 4000 characters.").waitFor();
-    await report.getByText("picture.md: It is not text in UTF-8.").waitFor();
+    await report.getByText("picture.md: Not UTF-8 text.").waitFor();
     await visitor.picture("memory-import-desktop");
     await report.getByRole("button", { name: "Done" }).click();
     await item("the shop service").waitFor();
@@ -114,14 +114,14 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     await visitor.picture("memory-desktop");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
 
-    await page.getByRole("button", { name: "Clear out…" }).click();
-    await dialog("Clear out").getByText("Nothing is like that.").waitFor();
-    await dialog("Clear out").getByLabel("What goes").selectOption("1.3");
+    await page.getByRole("button", { name: "Clean up…" }).click();
+    await dialog("Clean up memories").getByText("No memories match.").waitFor();
+    await dialog("Clean up memories").getByLabel("Relevance").selectOption("1.3");
     await visitor.picture("memory-prune-desktop");
-    await dialog("Clear out").getByRole("button", { name: "Forget 3 memories" }).click();
-    await dialog("Cleared out").getByText("3 memories went.").waitFor();
-    await dialog("Cleared out").getByText("Likes otters").waitFor();
-    await dialog("Cleared out").getByRole("button", { name: "Done" }).click();
+    await dialog("Clean up memories").getByRole("button", { name: "Delete 3 memories" }).click();
+    await dialog("Clean-up finished").getByText("3 memories removed.").waitFor();
+    await dialog("Clean-up finished").getByText("Likes otters").waitFor();
+    await dialog("Clean-up finished").getByRole("button", { name: "Done" }).click();
     await count(1);
     await item("Wants short").waitFor();
     await visitor.leave();
@@ -139,7 +139,7 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     await visitor.signIn();
     await page.goto(`${platform.url}/memory`);
     const items = page.getByRole("list", { name: "Memories", exact: true }).getByRole("listitem");
-    await page.getByRole("link", { name: "Of repositories" }).click();
+    await page.getByRole("link", { name: "Repositories" }).click();
     await expect.poll(() => items.count(), PATIENT).toBe(3);
     await visitor.picture("memory-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
@@ -153,15 +153,15 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
       .poll(() => items.allInnerTexts(), PATIENT)
       .toEqual([expect.stringContaining("Of nothing in particular")]);
     await chooser.selectOption({ label: "acme/api · 1" });
-    await items.getByRole("button", { name: "All of it" }).click();
+    await items.getByRole("button", { name: "Show all" }).click();
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
-    await page.getByRole("button", { name: "Remember", exact: true }).click();
+    await page.getByRole("button", { name: "New memory", exact: true }).click();
     const form = page.getByRole("form", { name: "Memory" });
     expect(await form.getByLabel("Repository").inputValue()).toBe("github.com/acme/api");
     await form.getByLabel("What to remember").fill("The port is 8080");
     await visitor.picture("memory-new-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
-    await form.getByRole("button", { name: "Remember" }).click();
+    await form.getByRole("button", { name: "Save" }).click();
     await items.filter({ hasText: "The port is 8080" }).getByText("acme/api").waitFor();
     await visitor.leave();
   });

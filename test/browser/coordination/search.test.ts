@@ -95,7 +95,7 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
   it("drops an outdated query, and says when nothing was found or the search failed", async () => {
     const { page } = visitor;
     await page.getByRole("link", { name: "Search everything" }).click();
-    await page.getByText("Type to find sessions").waitFor();
+    await page.getByText("Search sessions, transcripts").waitFor();
     // The first query is never answered; the second must not wait for it.
     await page.route("**/api/search?q=capybara&*", () => undefined);
     const isFirst = (request: Request) => request.url().includes("/api/search?q=capybara&");
@@ -105,7 +105,7 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
     await asked;
     await field().fill("quuxphone");
     await dropped;
-    await page.getByText("Nothing was found.").waitFor();
+    await page.getByText("No results.").waitFor();
     await page.unrouteAll({ behavior: "ignoreErrors" });
 
     const error = { code: "search_too_slow", message: "Ask with fewer words." };
@@ -134,7 +134,7 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
     await page.getByRole("article").getByText("Remember the capybara.").waitFor();
     // An address typed by hand; and a query entered at once opens its first match when it arrives.
     await page.goto(`${platform.url}/search?q=quuxphone`);
-    await page.getByText("Nothing was found.").waitFor();
+    await page.getByText("No results.").waitFor();
     await field().fill("Remember the capybara");
     await page.getByRole("button", { name: "Letters" }).click();
     await field().press("Enter");

@@ -30,8 +30,8 @@ describe.skipIf(!chromiumFile)("supervisor mode", SLOW, () => {
     await page.setViewportSize(DESK);
     await visitor.signIn();
     await visitor.open(id);
-    const panel = page.getByRole("region", { name: "Orchestration" });
-    const button = page.getByRole("button", { name: /^Orch/ });
+    const panel = page.getByRole("region", { name: "Workers and supervisor mode" });
+    const button = page.getByRole("button", { name: /^Workers/ });
     const confirm = (action: string) =>
       page.getByRole("alertdialog").getByRole("button", { name: action }).click();
     const worker = (name: string) =>
@@ -59,7 +59,7 @@ describe.skipIf(!chromiumFile)("supervisor mode", SLOW, () => {
     await worker("sleeper").getByText("streaming").waitFor();
     await worker("briefed").getByText("Handoff").waitFor();
     await worker("counter").getByText("idle").waitFor();
-    await panel.getByText("3 live of at most 8").waitFor();
+    await panel.getByText("3 of 8 active").waitFor();
     await panel.getByText("2 pending events").waitFor();
     await panel.getByRole("button", { name: /^Inbox/ }).click();
     const inbox = panel.getByRole("list", { name: "Inbox" }).getByRole("listitem");
@@ -109,7 +109,7 @@ describe.skipIf(!chromiumFile)("supervisor mode", SLOW, () => {
     await visitor.signIn();
     await visitor.open(id);
     await visitor.page.getByRole("button", { name: "Archive session" }).waitFor();
-    expect(await visitor.page.getByRole("button", { name: /^Orch/ }).count()).toBe(0);
+    expect(await visitor.page.getByRole("button", { name: /^Workers/ }).count()).toBe(0);
     const refused = await closed.request("POST", `/api/v1/orchestration/sessions/${id}/enable`, {});
     expect(refused).toMatchObject({
       status: 403,

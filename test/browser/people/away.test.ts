@@ -57,7 +57,7 @@ describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, 
     await visitor.page.keyboard.press("Enter");
     const queue = visitor.page.getByRole("region", { name: "Queue" });
     await queue
-      .getByText(/sent as soon as the server answers/)
+      .getByText(/Sent as soon as the server responds/)
       .first()
       .waitFor();
     await visitor.picture("away-desktop");
@@ -83,7 +83,7 @@ describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, 
     await visitor.prompt.fill("kept words");
     await visitor.page.keyboard.press("Enter");
     const queue = visitor.page.getByRole("region", { name: "Queue" });
-    await queue.getByText(/sent as soon as the server answers/).waitFor();
+    await queue.getByText(/Sent as soon as the server responds/).waitFor();
     await visitor.page.reload();
     await queue.getByText("kept words").waitFor();
     await visitor.page.unroute("**/prompts");
@@ -101,7 +101,7 @@ describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, 
     await visitor.page.route("**/prompts", (route) => route.abort());
     await visitor.prompt.fill("too late");
     await visitor.page.keyboard.press("Enter");
-    await visitor.page.getByText(/sent as soon as the server answers/).waitFor();
+    await visitor.page.getByText(/Sent as soon as the server responds/).waitFor();
     await platform.request("DELETE", `/api/sessions/${session.id}`);
     await visitor.page.unroute("**/prompts");
     await visitor.page.reload();
@@ -140,7 +140,7 @@ describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, 
     await page.route("**/prompts", (route) => route.abort());
     await visitor.prompt.fill("words over an outage");
     await page.keyboard.press("Enter");
-    await page.getByText(/sent as soon as the server answers/).waitFor();
+    await page.getByText(/Sent as soon as the server responds/).waitFor();
     await visitor.prompt.fill("half a thought");
     // A browser drops the cookie of an expired sign-in.
     await page.context().clearCookies();
@@ -167,7 +167,7 @@ describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, 
     await page.keyboard.press("Enter");
     const queueOf = (tab: Page) => tab.getByRole("region", { name: "Queue" });
     await queueOf(page)
-      .getByText(/sent as soon as/)
+      .getByText(/Sent as soon as/)
       .waitFor();
     const other = await page.context().newPage();
     await other.goto(`${platform.url}/sessions/${session.id}`);
@@ -185,7 +185,7 @@ describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, 
     await visitor.prompt.fill("patient words");
     await page.keyboard.press("Enter");
     await queueOf(page)
-      .getByText(/Too many requests\. Kept here, and sent again by itself\./)
+      .getByText(/Too many requests\. Saved here; retrying automatically\./)
       .waitFor();
     await visitor.picture("busy-desktop");
     await visitor.log.getByText("patient words").nth(1).waitFor(BACK);
@@ -246,7 +246,7 @@ describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, 
     await form.getByLabel("Password").fill(PASSWORD);
     await form.getByRole("button", { name: "Join", exact: true }).click();
     await other.getByRole("navigation", { name: "Sessions" }).waitFor();
-    await page.getByRole("heading", { name: "Somebody else is signed in now" }).waitFor();
+    await page.getByRole("heading", { name: "Someone else is signed in now" }).waitFor();
     expect(await page.content()).not.toContain("Secret herons");
     expect(await kept(page)).not.toContain("half a thought");
     await visitor.picture("somebody-else-desktop");

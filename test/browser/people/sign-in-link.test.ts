@@ -41,16 +41,18 @@ describe.skipIf(!chromiumFile)("sign-in links", SLOW, () => {
     await page.getByRole("heading", { name: "Sign in as Eve?" }).waitFor();
     expect(page.url()).not.toContain("token");
     await visitor.picture("sign-in-link-asks");
-    await page.getByRole("button", { name: "Do not sign in" }).click();
+    await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("heading", { name: "Sign in to Muster" }).waitFor();
 
     await page.goto("about:blank");
     await visitor.signIn();
     await page.goto("about:blank");
     await page.goto(await linkOf(eve));
-    await page.getByRole("heading", { name: /^You are .+; sign in as Eve\?$/ }).waitFor();
+    await page
+      .getByRole("heading", { name: /^You are signed in as .+\. Switch to Eve\?$/ })
+      .waitFor();
     await visitor.picture("sign-in-link-asks-other");
-    await page.getByRole("button", { name: /^Stay / }).click();
+    await page.getByRole("button", { name: /^Stay signed in as / }).click();
     await page.getByRole("navigation", { name: "Sessions" }).waitFor();
     expect(await page.getByText("Eve", { exact: true }).count()).toBe(0);
 

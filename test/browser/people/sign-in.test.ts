@@ -65,7 +65,7 @@ describe.skipIf(!chromiumFile)("signing in through a service", SLOW, () => {
     await page.getByRole("link", { name: "Continue with Company" }).click();
     await page.getByRole("button", { name: "Unlink user1" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Unlink" }).click();
-    await page.getByRole("status").getByText("user1 was unlinked").waitFor();
+    await page.getByRole("status").getByText("Unlinked user1").waitFor();
     await page.getByRole("button", { name: "Unlink user2@example.org" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Unlink" }).click();
     await page.getByText("You could not sign in any more without this account").waitFor();

@@ -48,7 +48,7 @@ describe.skipIf(!chromiumFile)("two people in two browsers", SLOW, () => {
       [ben, hers],
     ] as const) {
       await visitor.page.goto(foreign);
-      await visitor.page.getByText("There is no such session").waitFor();
+      await visitor.page.getByText("Session not found").waitFor();
       visitor.forgive(404);
     }
     expect(new Set(toAda)).toEqual(new Set(["Heron"]));

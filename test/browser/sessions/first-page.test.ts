@@ -89,7 +89,7 @@ describe.skipIf(!chromiumFile)("the first page", SLOW, () => {
     expect(await prompt.inputValue()).toBe("one too many");
     visitor.forgive(429);
     await platform.request("DELETE", `/api/sessions/${session.id}?force=true`);
-    await page.getByText(/takes no more prompts/).waitFor();
+    await page.getByText(/accepts no more prompts/).waitFor();
   });
 
   it("works on a phone", async () => {

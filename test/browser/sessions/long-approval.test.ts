@@ -80,9 +80,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
       const { page } = visitor;
       await ask(call(COMMAND), size);
       await gate().getByText("1 line, 6,033 characters").waitFor();
-      await gate()
-        .getByText("“Allow” works once all of the text above was on the screen")
-        .waitFor();
+      await gate().getByText("“Allow” is available after you scroll").waitFor();
       await visitor.picture(`long-unread-${name.replace("a ", "")}`);
       for (const button of ["Allow once", "Allow for this session", "Always allow…"])
         expect(await gate().getByRole("button", { name: button }).isDisabled()).toBe(true);
@@ -96,7 +94,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
       await page.mouse.wheel(0, 100);
       expect(await allow().isDisabled()).toBe(true);
       await readThrough(allow(), (end) => page.mouse.wheel(0, end === "End" ? 20_000 : -20_000));
-      expect(await gate().getByText("works once all").count()).toBe(0);
+      expect(await gate().getByText("is available after").count()).toBe(0);
       await visitor.picture(`long-read-${name.replace("a ", "")}`);
       await allow().click();
       await closed().getByText("You allowed this once").waitFor();
@@ -106,7 +104,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
   it("can be read with the keyboard alone", async () => {
     const { page } = visitor;
     await ask(call(COMMAND), PHONE);
-    const readOn = gate().getByRole("button", { name: "Read on" });
+    const readOn = gate().getByRole("button", { name: "Scroll down" });
     await readOn.focus();
     await page.keyboard.press("Enter");
     expect(await allow().isDisabled()).toBe(true);
@@ -124,7 +122,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
     const dialog = page.getByRole("dialog", { name: "Always allow this?" });
     const always = dialog.getByRole("button", { name: "Always allow" });
     expect(await always.isDisabled()).toBe(true);
-    const rule = dialog.getByRole("region", { name: "The rule" });
+    const rule = dialog.getByRole("region", { name: "Rule" });
     await readThrough(always, (end) => rule.press(end));
   });
 
@@ -174,6 +172,6 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("a long approval in the page",
     await visitor.log.getByText("planted", { exact: true }).waitFor();
     await visitor.log.getByText("You answered").last().waitFor();
     expect(await gate().count()).toBe(0);
-    await visitor.page.getByPlaceholder("Say what should be done…").waitFor();
+    await visitor.page.getByPlaceholder("Describe a task…").waitFor();
   });
 });

@@ -83,7 +83,7 @@ describe.skipIf(!chromiumFile)("a list of hundreds of sessions", SLOW, () => {
     await apart.waitFor();
     expect(await apart.textContent()).toContain("Old worker");
     await list.getByLabel("Search sessions").fill("zzz");
-    await list.getByText("No session matches.").waitFor();
+    await list.getByText("No matching sessions.").waitFor();
     await apart.waitFor();
     await visitor.picture("open-session-in-filtered-list-desktop");
     await list.getByLabel("Search sessions").fill("Old worker");

@@ -106,12 +106,12 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     await gate().getByRole("button", { name: "Deny" }).click();
     await page.keyboard.type("not today");
     await page.keyboard.press("Enter");
-    await closed().getByText("You did not allow this: not today").waitFor();
-    await log.getByRole("button", { name: "Tool bash: not allowed" }).click();
-    await log.getByRole("region", { name: "Why it was not allowed" }).waitFor();
+    await closed().getByText("You denied this: not today").waitFor();
+    await log.getByRole("button", { name: "Tool bash: denied" }).click();
+    await log.getByRole("region", { name: "Why it was denied" }).waitFor();
     await visitor.picture("denied-desktop");
     await page.reload();
-    await log.getByRole("button", { name: "Tool bash: not allowed" }).waitFor();
+    await log.getByRole("button", { name: "Tool bash: denied" }).waitFor();
   });
 
   it("allows always only with the rule shown, and then does not ask again", async () => {
@@ -119,10 +119,10 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     await visitor.open(await newSession("Always", `run ${DELETES}`));
     await gate().getByRole("button", { name: "Always allow…" }).click();
     const dialog = page.getByRole("dialog", { name: "Always allow this?" });
-    expect(await dialog.getByRole("region", { name: "The rule" }).innerText()).toBe(DELETES);
+    expect(await dialog.getByRole("region", { name: "Rule" }).innerText()).toBe(DELETES);
     await visitor.picture("always-desktop");
     await dialog.getByRole("button", { name: "Always allow" }).click();
-    await closed().getByText("You allowed this from now on").waitFor();
+    await closed().getByText("You chose to always allow this").waitFor();
     await prompt.fill(`run ${DELETES}`);
     await page.keyboard.press("Enter");
     await log.getByRole("button", { name: "Tool bash: done" }).nth(1).waitFor();
@@ -131,7 +131,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     await page.getByRole("link", { name: "Rules" }).click();
     await visitor.picture("rules-desktop");
     await page.getByRole("button", { name: `Remove the rule for bash: ${DELETES}` }).click();
-    await page.getByText("None yet.").waitFor();
+    await page.getByText("No rules yet.").waitFor();
   });
 
   it("answers a question, also with free text", async () => {
@@ -139,13 +139,13 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
     await visitor.open(await newSession("Colours"));
     await prompt.fill("ask me about colours");
     await page.keyboard.press("Enter");
-    await gate().getByText("A question for you").waitFor();
+    await gate().getByText("Question for you").waitFor();
     // The focus moves to the question for a person who waits.
     expect(await page.locator("[data-testid=gate]:focus").count()).toBe(1);
     const send = gate().getByRole("button", { name: "Send" });
     expect(await send.isDisabled()).toBe(true);
     await gate().getByLabel("Green").check();
-    await gate().getByLabel("In your own words").fill("Teal");
+    await gate().getByLabel("Other answer").fill("Teal");
     expect(await gate().getByLabel("Green").isChecked()).toBe(false);
     await visitor.picture("question-desktop");
     await send.click();
@@ -167,7 +167,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the native agent in the page"
       await route.continue();
     });
     await gate().getByRole("button", { name: "Allow once" }).click();
-    await closed().getByText("You did not allow this: first").waitFor();
+    await closed().getByText("You denied this: first").waitFor();
     await activity("done").first().waitFor();
     visitor.forgive(409);
   });

@@ -47,15 +47,15 @@ describe.skipIf(!chromiumFile)(
       expect(await card().count()).toBe(1);
       await card().getByText("Bubblewrap is not installed").waitFor();
       await card().getByText("sudo apt-get install -y bubblewrap", { exact: true }).waitFor();
-      await card().getByRole("button", { name: "Look again" }).click();
-      await card().getByText("Still no sandbox there.").waitFor();
+      await card().getByRole("button", { name: "Check again" }).click();
+      await card().getByText("Still no sandbox.").waitFor();
       await visitor.picture("sandbox-card-desktop");
       await page.setViewportSize(PHONE);
       expect(await visitor.overflow()).toBe(0);
       await visitor.picture("sandbox-card-phone");
       await card().getByRole("button", { name: "Hide" }).click();
       await visitor.picture("sandbox-card-hidden-phone");
-      await card().getByRole("button", { name: "What to do" }).click();
+      await card().getByRole("button", { name: "Show steps" }).click();
       await page.setViewportSize(SMALL_DESKTOP);
     });
 
@@ -107,7 +107,7 @@ describe.skipIf(!chromiumFile)(
       await visitor.picture("sandbox-open-phone");
       await page.setViewportSize(SMALL_DESKTOP);
 
-      await bar().getByRole("button", { name: "Stop that" }).click();
+      await bar().getByRole("button", { name: "Require a sandbox" }).click();
       await page.getByRole("heading", { name: /Agents cannot run commands on .* yet/ }).waitFor();
       await visitor.picture("sandbox-revoked-desktop");
     });

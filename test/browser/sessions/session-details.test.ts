@@ -83,7 +83,7 @@ describe.skipIf(!chromiumFile)("one session on the page", SLOW, () => {
     await activity.getByText("Idle").waitFor();
     await choose("Budget and memory");
     const budget = page.getByRole("dialog", { name: "Budget and memory" });
-    await budget.getByLabel("The most it may cost, in dollars").fill("2.50");
+    await budget.getByLabel("Budget in dollars").fill("2.50");
     await visitor.picture("budget-phone");
     await budget.getByRole("button", { name: "Save" }).click();
     await choose("Budget and memory: $2.50");
@@ -106,7 +106,7 @@ describe.skipIf(!chromiumFile)("one session on the page", SLOW, () => {
     await visitor.picture("redact-button-desktop");
     await page.keyboard.press("Enter");
     const asking = page.getByRole("alertdialog");
-    await asking.getByText(/What stays/).waitFor();
+    await asking.getByText(/These stay/).waitFor();
     await visitor.picture("redact-dialog-desktop");
     await asking.getByRole("button", { name: "Cancel" }).click();
     expect(JSON.stringify(await entries(id))).toContain(SECRET);
@@ -117,11 +117,11 @@ describe.skipIf(!chromiumFile)("one session on the page", SLOW, () => {
     await visitor.picture("redact-button-phone-dark");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
     await remove.click();
-    await asking.getByRole("button", { name: "Remove for good" }).click();
+    await asking.getByRole("button", { name: "Remove permanently" }).click();
     await log.getByText("[removed]").waitFor();
     await remove.waitFor({ state: "detached" });
     await log.getByRole("button", { name: "Remove this answer" }).click();
-    await asking.getByRole("button", { name: "Remove for good" }).click();
+    await asking.getByRole("button", { name: "Remove permanently" }).click();
     await log.getByText(SECRET).waitFor({ state: "detached" });
     expect(JSON.stringify(await entries(id))).not.toContain(SECRET);
     await page.reload();

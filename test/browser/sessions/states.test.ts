@@ -37,7 +37,7 @@ describe.skipIf(!chromiumFile)("states in the page", { timeout: 120_000 }, () =>
   });
 
   const activity = () => visitor.page.getByTestId("activity");
-  const notice = () => visitor.page.getByRole("status", { name: "Waiting for" });
+  const notice = () => visitor.page.getByRole("status", { name: "Waiting" });
   const bash = (command: string) => `CALL bash ${JSON.stringify({ command })}`;
 
   it("shows that a session waits for a runner, sleeps and wakes by a button, and continues elsewhere", async () => {
@@ -67,8 +67,8 @@ describe.skipIf(!chromiumFile)("states in the page", { timeout: 120_000 }, () =>
     await notice().getByText("is not connected").waitFor();
     await visitor.picture("waiting-for-its-machine");
     second = await platform.startRunner("second");
-    await page.getByRole("button", { name: "Continue elsewhere" }).click();
-    await page.getByText("It continues elsewhere").waitFor();
+    await page.getByRole("button", { name: "Continue on another machine" }).click();
+    await page.getByText("Session moved to another machine").waitFor();
     await platform.promptIn(read.id, "settled");
     await activity().getByText("Done").waitFor(SLOW);
     await visitor.log.getByText("continues on another one in a new workspace").first().waitFor();

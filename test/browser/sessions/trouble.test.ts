@@ -90,7 +90,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("errors on the page", SLOW, ()
     await visitor.picture("failed-needs-you-desktop");
     await item.getByRole("link", { name: "See why" }).click();
     await page.getByRole("heading", { name: "Count otters" }).waitFor();
-    await trouble().getByText(`${MODEL} does not work`).waitFor();
+    await trouble().getByText(`${MODEL} is not working`).waitFor();
     await trouble()
       .getByText(/Check the key in the settings/)
       .waitFor();
@@ -133,9 +133,9 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("errors on the page", SLOW, ()
     const choice = page.getByRole("dialog", { name: "Change the model" });
     await choice.getByLabel("Model").selectOption({ label: "Add a model…" });
     const dialog = page.getByRole("dialog", { name: "Add a model" });
-    await dialog.getByText("Another endpoint").click();
+    await dialog.getByText("Custom endpoint").click();
     await dialog.getByLabel("Name").fill("other");
-    await dialog.getByLabel("Address").fill(vendor.url);
+    await dialog.getByLabel("URL").fill(vendor.url);
     await dialog.getByRole("textbox", { name: /^Key/ }).fill("sk-wrong");
     await dialog.getByRole("button", { name: "Add", exact: true }).click();
     await dialog.getByText(/does not accept this key/).waitFor();
@@ -157,9 +157,9 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("errors on the page", SLOW, ()
     await page.getByRole("link", { name: "Models" }).click();
     await page.getByRole("button", { name: "Add a model" }).click();
     const dialog = page.getByRole("dialog", { name: "Add a model" });
-    await dialog.getByText("Another endpoint").click();
+    await dialog.getByText("Custom endpoint").click();
     await dialog.getByLabel("Name").fill("strict");
-    await dialog.getByLabel("Address").fill(vendor.url);
+    await dialog.getByLabel("URL").fill(vendor.url);
     const key = dialog.getByRole("textbox", { name: /^Key/ });
     await key.fill("sk-wrong");
     await dialog.getByRole("button", { name: "Add", exact: true }).click();

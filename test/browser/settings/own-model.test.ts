@@ -52,9 +52,9 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("one's own model", SLOW, () =>
     await dialog().getByRole("button", { name: "Add", exact: true }).click();
     await dialog().getByText("Anthropic needs a key.").waitFor();
     await visitor.picture("add-model-desktop");
-    await dialog().getByText("Another endpoint").click();
+    await dialog().getByText("Custom endpoint").click();
     await dialog().getByLabel("Name").fill("house");
-    await dialog().getByLabel("Address").fill("http://models.example");
+    await dialog().getByLabel("URL").fill("http://models.example");
     const key = dialog().getByRole("textbox", { name: /^Key/ });
     await key.fill(KEY);
     expect(await key.getAttribute("type")).toBe("password");
@@ -63,7 +63,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("one's own model", SLOW, () =>
     visitor.forgive(422);
     visitor.forgive(400);
     await visitor.picture("add-model-refused-desktop");
-    await dialog().getByLabel("Address").fill(model.url);
+    await dialog().getByLabel("URL").fill(model.url);
     await dialog().getByRole("button", { name: "Add", exact: true }).click();
     await dialog().waitFor({ state: "detached" });
 
@@ -100,14 +100,14 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("one's own model", SLOW, () =>
     await page.getByRole("link", { name: "Models" }).click();
     await page.getByRole("heading", { name: "Models" }).waitFor();
     await page.getByRole("button", { name: "Add a model" }).click();
-    await dialog().getByText("Another endpoint").click();
+    await dialog().getByText("Custom endpoint").click();
     await dialog().getByLabel("Name").fill("mute");
-    await dialog().getByLabel("Address").fill("http://127.0.0.1:9/v1");
+    await dialog().getByLabel("URL").fill("http://127.0.0.1:9/v1");
     await dialog().getByRole("button", { name: "Add", exact: true }).click();
-    await dialog().getByText("mute is saved, but it cannot be used yet").waitFor();
+    await dialog().getByText("mute is saved, but not usable yet").waitFor();
     await visitor.picture("add-model-failed-desktop");
-    await dialog().getByRole("button", { name: "Change it" }).click();
-    await dialog().getByLabel("Address").fill(model.url);
+    await dialog().getByRole("button", { name: "Edit" }).click();
+    await dialog().getByLabel("URL").fill(model.url);
     await dialog().getByRole("button", { name: "Save" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     const mute = page.getByRole("region", { name: "mute" });
@@ -122,10 +122,10 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("one's own model", SLOW, () =>
     await mute.waitFor({ state: "detached" });
 
     // A stored key is not sent to a new address.
-    await page.getByRole("button", { name: "Change house" }).click();
-    const change = page.getByRole("dialog", { name: "Change house" });
+    await page.getByRole("button", { name: "Edit house" }).click();
+    const change = page.getByRole("dialog", { name: "Edit house" });
     await change.getByText("ending in efgh").waitFor();
-    await change.getByLabel("Address").fill("http://127.0.0.1:9");
+    await change.getByLabel("URL").fill("http://127.0.0.1:9");
     await change.getByRole("button", { name: "Save" }).click();
     await change.getByText("Give the key together with the address").waitFor();
     visitor.forgive(409);

@@ -47,7 +47,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await page.getByRole("link", { name: "New persona" }).click();
     const editor = page.getByRole("form", { name: "Persona" });
     await editor.getByRole("button", { name: "Create persona" }).click();
-    await editor.getByText("Give it a name.").waitFor();
+    await editor.getByText("Enter a name.").waitFor();
     await editor.getByLabel("Name", { exact: true }).fill("Otter keeper");
     await editor.getByLabel("Visibility").selectOption("shared");
     await editor.getByLabel("Text").fill("You keep otters.");
@@ -57,7 +57,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await second.getByLabel("Order").fill("5");
     await second.getByLabel("Text").fill("Count twice.");
     await editor.getByRole("button", { name: "Create persona" }).click();
-    await toast("Otter keeper is saved as version 1");
+    await toast("Saved Otter keeper as version 1");
     await region("Versions").getByText("Version 1").waitFor();
     await visitor.picture("persona-desktop");
 
@@ -80,7 +80,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await expect.poll(() => first.getByLabel("File name").inputValue()).toBe("rules.md");
     await first.getByLabel("Text").fill("Count three times.");
     await editor.getByRole("button", { name: "Save" }).click();
-    await toast("Otter keeper is saved as version 2");
+    await toast("Saved Otter keeper as version 2");
     await region("Versions").getByText("Version 2").waitFor();
 
     await page.goto(session);
@@ -96,7 +96,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
       .click();
     await row("Otter keeper").getByText("Default", { exact: true }).waitFor();
     await row("Otter keeper")
-      .getByRole("button", { name: /no more/ })
+      .getByRole("button", { name: /^Unset / })
       .click();
     await row("Otter keeper").getByText("Make default").waitFor();
     await row("Otter keeper").getByRole("button", { name: "Delete Otter keeper" }).click();
@@ -109,32 +109,32 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await page.getByRole("link", { name: "New persona" }).click();
     const editor = page.getByRole("form", { name: "Persona" });
     await editor.getByLabel("Name", { exact: true }).fill("Careful");
-    await editor.getByText("None: the usual rules hold.").waitFor();
+    await editor.getByText("No rules. The general rules apply.").waitFor();
     await editor.getByRole("button", { name: "Add a rule" }).click();
     const rule = editor.getByRole("group", { name: "Rule 1" });
     await rule.getByLabel("Effect").selectOption("deny");
     await rule.getByLabel("Tool").fill("Not a tool");
     await rule.getByLabel("Pattern").fill("npm publish*");
     await editor.getByRole("button", { name: "Create persona" }).click();
-    await rule.getByText("The name of a tool").waitFor();
+    await rule.getByText("Enter a tool name").waitFor();
     expect(await page.evaluate("document.activeElement?.value")).toBe("Not a tool");
     await rule.getByLabel("Tool").fill("bash");
-    await rule.getByText("The name of a tool").waitFor({ state: "detached" });
+    await rule.getByText("Enter a tool name").waitFor({ state: "detached" });
     await editor.getByLabel("Runtime").selectOption("echo");
     await editor.getByRole("button", { name: "Create persona" }).click();
-    await toast("Careful is saved as version 1");
+    await toast("Saved Careful as version 1");
 
     const skills = region("Skills");
-    await skills.getByText("None yet. Import one below.").waitFor();
+    await skills.getByText("No skills yet. Import one below.").waitFor();
     const importing = page.getByRole("form", { name: "Import skills" });
-    await importing.getByLabel("Git address").fill("/etc");
+    await importing.getByLabel("Git URL").fill("/etc");
     await page.keyboard.press("Enter");
     await importing.getByText("Skills are fetched from an https:// address").waitFor();
     visitor.forgive(400);
     const main = "---\nname: pdf\ndescription: Reads PDF files\n---\nRead it.\n";
     host.commit({ "skills/pdf/SKILL.md": main, "skills/pdf/scripts/run.sh": "echo run\n" });
-    await importing.getByLabel("Git address").fill(host.url);
-    await importing.getByLabel("Folder in it").fill("skills");
+    await importing.getByLabel("Git URL").fill(host.url);
+    await importing.getByLabel("Folder in the repository").fill("skills");
     await importing.getByRole("button", { name: "Import" }).click();
     await importing.getByText("pdf added.").waitFor();
     await region("Versions").getByText("Version 2").waitFor();
@@ -144,7 +144,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     // Text typed meanwhile is saved on top of it.
     await editor.getByLabel("Description").fill("Reads much");
     await editor.getByRole("button", { name: "Save" }).click();
-    await toast("Careful is saved as version 3");
+    await toast("Saved Careful as version 3");
     await skills.getByRole("button", { name: "Import pdf again" }).click();
     await toast("Nothing is different: pdf.");
     host.commit({ "skills/pdf/SKILL.md": `${main}Twice.\n` });
@@ -158,30 +158,30 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await visitor.picture("persona-rules-phone");
     await skills.getByRole("button", { name: "Remove pdf" }).click();
     await confirm("Remove");
-    await skills.getByText("None yet. Import one below.").waitFor();
+    await skills.getByText("No skills yet. Import one below.").waitFor();
     await rule.getByRole("button", { name: "Remove rule 1" }).click();
     await editor.getByRole("button", { name: "Save" }).click();
-    await toast("Careful is saved as version 6");
+    await toast("Saved Careful as version 6");
     await page.reload();
-    await editor.getByText("None: the usual rules hold.").waitFor();
+    await editor.getByText("No rules. The general rules apply.").waitFor();
     expect(await editor.getByLabel("Runtime").inputValue()).toBe("echo");
   });
 
   it("a secret is stored and never shown", async () => {
     const { page } = visitor;
     await tab("Secrets").click();
-    const own = region("Your own");
+    const own = region("Your secrets");
     await own.getByLabel("Name").fill("no good name");
     const value = own.getByRole("textbox", { name: "Value", exact: true });
     expect(await value.getAttribute("type")).toBe("password");
     await value.fill(VALUE);
     await page.keyboard.press("Enter");
-    await own.getByText("Begin with a letter").waitFor();
+    await own.getByText("Start with a letter").waitFor();
     await own.getByLabel("Name").fill("OTTER_TOKEN");
     await own.getByRole("button", { name: "Set" }).click();
     await own.getByText("OTTER_TOKEN").waitFor();
     expect(await page.evaluate<string>(EVERYTHING)).not.toContain("hush-");
-    const shared = region("The organisation's");
+    const shared = region("Organisation secrets");
     await shared.getByLabel("Name").fill("OTTER_ORG");
     await shared.getByRole("textbox", { name: "Value", exact: true }).fill(VALUE);
     await shared.getByRole("button", { name: "Set" }).click();
@@ -189,17 +189,17 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await visitor.picture("secrets-desktop");
     await own.getByRole("button", { name: "Delete OTTER_TOKEN" }).click();
     await confirm("Delete");
-    await own.getByText("None yet. Set one above.").waitFor();
+    await own.getByText("No secrets yet. Add one above.").waitFor();
   });
 
   it("a repository is added, suggested, disabled and removed", async () => {
     const { page } = visitor;
     await tab("Repositories").click();
     const adding = page.getByRole("form", { name: "Add a repository" });
-    await adding.getByLabel("Address").fill("nowhere");
+    await adding.getByLabel("URL").fill("nowhere");
     await adding.getByRole("button", { name: "Add" }).click();
     await adding.getByRole("alert").waitFor();
-    await adding.getByLabel("Address").fill("https://example.com/acme/website.git");
+    await adding.getByLabel("URL").fill("https://example.com/acme/website.git");
     await adding.getByRole("button", { name: "Add" }).click();
     await row("acme/website").waitFor();
     visitor.forgive(400);
@@ -211,7 +211,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await editing.getByPlaceholder("GITHUB_TOKEN").fill("OTTER_ORG");
     await editing.getByLabel(/^Webhook secret/).fill(VALUE);
     await editing.getByRole("button", { name: "Save" }).click();
-    await editing.getByText("This is no name of a branch").waitFor();
+    await editing.getByText("Not a valid branch name").waitFor();
     expect(await page.evaluate("document.activeElement?.value")).toBe("two words");
     await editing.getByLabel("Branch").fill("develop");
     await visitor.picture("repository-desktop");
@@ -220,14 +220,14 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.keyboard.press("Enter");
-    await toast("acme/website is saved");
+    await toast("Saved acme/website");
     await row("acme/website").getByText("branch develop · persona reviewer").waitFor();
     await row("acme/website").getByText("has a webhook secret").waitFor();
     expect(await page.evaluate<string>(EVERYTHING)).not.toContain("hush-");
     await visitor.picture("repositories-desktop");
     await page.getByRole("button", { name: "Edit acme/website" }).click();
     expect(await editing.getByLabel(/^Webhook secret/).inputValue()).toBe("");
-    await editing.getByLabel("Take the webhook secret away").check();
+    await editing.getByLabel("Remove the webhook secret").check();
     await editing.getByRole("button", { name: "Save" }).click();
     await editing.waitFor({ state: "detached" });
     await row("acme/website").getByText("has a webhook secret").waitFor({ state: "detached" });
@@ -240,7 +240,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await sheet.locator('datalist option[value="acme/website"]').waitFor({ state: "attached" });
     await sheet.getByLabel("Repository").fill("acme/elsewhere");
     await sheet.getByRole("button", { name: "Start session" }).click();
-    await sheet.getByText("or the name of a repository in Settings").waitFor();
+    await sheet.getByText("or the name of a repository from Settings").waitFor();
     await page.keyboard.press("Escape");
 
     const enabled = page.getByLabel("acme/website enabled");
@@ -262,10 +262,10 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await tab("API keys").click();
     const form = page.getByRole("form", { name: "New key" });
     await form.getByLabel("Name").fill("Night watch");
-    await form.getByLabel("Good for").selectOption("90");
-    await form.getByLabel("Start and steer sessions").uncheck();
+    await form.getByLabel("Expires").selectOption("90");
+    await form.getByLabel("Start and control sessions").uncheck();
     await form.getByRole("button", { name: "Create key" }).click();
-    const key = await page.getByLabel("The key").inputValue();
+    const key = await page.getByLabel("Key").inputValue();
     const bearer = { authorization: `Bearer ${key}` };
     const call = async () =>
       (await fetch(`${platform.url}/api/sessions`, { headers: bearer })).status;
@@ -284,10 +284,10 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     const { page } = visitor;
     await tab("Members").click();
     await region("Members").getByText("You", { exact: true }).waitFor();
-    const form = page.getByRole("form", { name: "Invite somebody" });
+    const form = page.getByRole("form", { name: "Invite someone" });
     await form.getByLabel("E-mail").fill("ada@example.com");
-    await form.getByRole("button", { name: "Make a link" }).click();
-    expect(await page.getByLabel("The link", { exact: true }).inputValue()).toContain("#token=");
+    await form.getByRole("button", { name: "Create link" }).click();
+    expect(await page.getByLabel("Link", { exact: true }).inputValue()).toContain("#token=");
     await region("Invitations").getByText("ada@example.com").waitFor();
     await visitor.picture("members-desktop");
     await page.getByRole("button", { name: "Done" }).click();
@@ -295,14 +295,14 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
       .getByRole("button", { name: /^Withdraw/ })
       .click();
     await confirm("Withdraw");
-    await region("Invitations").getByText("None wait.").waitFor();
+    await region("Invitations").getByText("No pending invitations.").waitFor();
   });
 
   it("an invited person joins, signs in again, gets a role and is removed", async () => {
     const { page } = visitor;
     await tab("Members").click();
-    await page.getByRole("button", { name: "Make a link" }).click();
-    const link = await page.getByLabel("The link", { exact: true }).inputValue();
+    await page.getByRole("button", { name: "Create link" }).click();
+    const link = await page.getByLabel("Link", { exact: true }).inputValue();
 
     const guest = await Visitor.arrive(browser, platform);
     await guest.page.goto(link);
@@ -316,7 +316,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     const sessions = guest.page.getByRole("navigation", { name: "Sessions" });
     await sessions.waitFor();
     await guest.page.getByRole("button", { name: "Sign out" }).click();
-    const again = guest.page.getByRole("form", { name: "With a password" });
+    const again = guest.page.getByRole("form", { name: "Use a password" });
     await again.getByLabel("E-mail").fill("grace@example.com");
     await again.getByLabel("Password").fill("a long enough one");
     await guest.picture("password-desktop");
@@ -325,8 +325,8 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     // Members can look; admins can change.
     await guest.page.getByRole("link", { name: "Settings" }).click();
     await guest.page.getByRole("link", { name: "Members" }).click();
-    await guest.page.getByText("Admins can change this.").waitFor();
-    expect(await guest.page.getByRole("form", { name: "Invite somebody" }).count()).toBe(0);
+    await guest.page.getByText("Only admins can change members.").waitFor();
+    expect(await guest.page.getByRole("form", { name: "Invite someone" }).count()).toBe(0);
     guest.forgive(401);
     await guest.leave();
 
@@ -338,16 +338,16 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await row("Grace").waitFor({ state: "detached" });
 
     // Her things stay until an admin names her.
-    const left = region("Who has left");
+    const left = region("Former members");
     await left.getByRole("button", { name: "Show" }).click();
     await left.getByRole("button", { name: "Purge Grace" }).click();
     const purge = page.getByRole("form", { name: "Purge Grace" });
     await purge.getByLabel("Type their name").fill("Gustav");
-    await purge.getByRole("button", { name: "Purge for good" }).click();
+    await purge.getByRole("button", { name: "Purge permanently" }).click();
     await purge.getByText("That is not who this is.").waitFor();
     visitor.forgive(400);
     await purge.getByLabel("Type their name").fill("Grace");
-    await purge.getByRole("button", { name: "Purge for good" }).click();
+    await purge.getByRole("button", { name: "Purge permanently" }).click();
     await left.getByText("Removed person").waitFor();
     await left.getByText("purged").waitFor();
   });
@@ -355,8 +355,8 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
   it("another person's session is opened with a reason", async () => {
     const { page } = visitor;
     await tab("Members").click();
-    await page.getByRole("button", { name: "Make a link" }).click();
-    const link = await page.getByLabel("The link", { exact: true }).inputValue();
+    await page.getByRole("button", { name: "Create link" }).click();
+    const link = await page.getByLabel("Link", { exact: true }).inputValue();
     const guest = await Visitor.arrive(browser, platform);
     await guest.page.goto(link);
     const joining = guest.page.getByRole("form", { name: "Join" });
@@ -371,20 +371,20 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await guest.leave();
 
     await page.reload();
-    const orchestrators = region("Everybody's orchestrators");
+    const orchestrators = region("All orchestrators");
     await orchestrators.getByRole("button", { name: "Show" }).click();
     await orchestrators.getByRole("listitem").filter({ hasText: "Works for Hedy" }).waitFor();
     await visitor.picture("everybodys-orchestrators-desktop");
-    const all = region("Everybody's sessions");
+    const all = region("All sessions");
     await all.getByRole("button", { name: "Show" }).click();
     const one = all.getByRole("listitem").filter({ hasText: made });
     await one.getByText("Hedy").waitFor();
     expect(await all.textContent()).not.toContain("Hedy's own");
     await one.getByRole("button", { name: "Open a session of Hedy" }).click();
     const asking = page.getByRole("form", { name: "Open a session of Hedy" });
-    await asking.getByLabel("Why you have to").fill("A build went wrong");
+    await asking.getByLabel("Reason").fill("A build went wrong");
     await asking.getByRole("button", { name: "Open" }).click();
-    await one.getByRole("link", { name: /^Read it/ }).click();
+    await one.getByRole("link", { name: /^Read \(access ends/ }).click();
     await page.getByText("A build went wrong").waitFor();
     await visitor.picture("opened-session-desktop");
   });

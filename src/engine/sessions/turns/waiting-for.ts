@@ -58,7 +58,7 @@ const WHY: Record<WaitReason, string> = {
   quota:
     "The provider's limit for this model is used up. It goes on by itself; change the model to go on sooner.",
   budget: "The budget is used up. Raise it to go on.",
-  gate: "Waiting for somebody to answer.",
+  gate: "Waiting for your answer.",
   stopping: "The turn is being ended.",
 };
 

@@ -19,7 +19,7 @@ const HEADLINES: Record<string, string> = {
   write: "Write this file?",
   edit: "Change this file?",
   read: "Read this file?",
-  web_fetch: "Fetch this address?",
+  web_fetch: "Fetch this URL?",
 };
 
 /** Asks a person to approve a tool call, and shows all of the call first. */
@@ -155,8 +155,8 @@ function DenyForm({ isBusy, onCancel, onDeny }: DenyFormProps) {
     <form className="flex flex-wrap gap-2" onSubmit={submit}>
       <input
         ref={focusOnMount}
-        aria-label="Reason, told to the agent"
-        placeholder="Reason, if you like; it is told to the agent"
+        aria-label="Reason (sent to the agent)"
+        placeholder="Reason (optional, sent to the agent)"
         maxLength={1000}
         value={words}
         onChange={(event) => setWords(event.target.value)}

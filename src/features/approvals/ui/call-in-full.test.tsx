@@ -43,6 +43,6 @@ test("shows where a command would run", () => {
   const call = renderToStaticMarkup(
     <CallInFull tool="bash" input={{ command: "rm -rf *" }} cwd="/srv/other" />,
   );
-  expect(call).toContain("In the folder");
+  expect(call).toContain("Folder");
   expect(call).toContain("/srv/other");
 });

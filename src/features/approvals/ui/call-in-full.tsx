@@ -16,7 +16,7 @@ export function CallInFull({ tool, input, cwd = null }: CallInFullProps) {
   return (
     <div className="space-y-2">
       <Input tool={tool} input={input} />
-      <Block label="In the folder" text={cwd} />
+      <Block label="Folder" text={cwd} />
     </div>
   );
 }
@@ -50,7 +50,7 @@ function Input({ tool, input }: { tool: string; input: unknown }) {
   if (tool === "web_fetch" && typeof url === "string")
     return (
       <Parts rest={{ command, path, content, edits, plan, ...rest }}>
-        <Block label={`Address, at ${hostOf(url)}`} text={url} />
+        <Block label={`URL at ${hostOf(url)}`} text={url} />
       </Parts>
     );
   if (typeof plan === "string")
@@ -75,10 +75,10 @@ function Replacement({ edit }: { edit: Edit }) {
   const { oldText, newText, ...rest } = edit;
   return (
     <div className="space-y-1">
-      <Caption>Replaces{sizeWords(oldText)}</Caption>
-      <Verbatim text={oldText} label="Text that goes" tone="removed" />
-      <Caption>by{sizeWords(newText)}</Caption>
-      <Verbatim text={newText} label="Text that comes" tone="added" />
+      <Caption>Replace{sizeWords(oldText)}</Caption>
+      <Verbatim text={oldText} label="Text to remove" tone="removed" />
+      <Caption>with{sizeWords(newText)}</Caption>
+      <Verbatim text={newText} label="Text to insert" tone="added" />
       {Object.keys(rest).length > 0 && <Everything input={rest} />}
     </div>
   );
@@ -91,7 +91,7 @@ function Parts({ children, rest }: { children: ReactNode; rest: Record<string, u
       {children}
       {others.length > 0 && (
         <Block
-          label="Also"
+          label="Other input"
           text={others.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join("\n")}
         />
       )}
@@ -140,6 +140,6 @@ function hostOf(url: string): string {
   try {
     return new URL(url).host;
   } catch {
-    return "no valid address";
+    return "invalid URL";
   }
 }

@@ -46,7 +46,7 @@ export function CardFrame({ approval, icon, title, problem, children }: CardFram
           title={fullTime(approval.expiresAt)}
           className="ml-auto text-2xs text-ink-faint"
         >
-          {left === "" ? "the time to answer is over" : `expires ${left}`}
+          {left === "" ? "expired" : `expires ${left}`}
         </time>
       </header>
       {children}

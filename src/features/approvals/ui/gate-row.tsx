@@ -24,7 +24,7 @@ export function GateRow({ approval }: { approval: Approval }) {
 const SCOPE_WORDS: Record<Scope, string> = {
   once: "allowed this once",
   session: "allowed this for the session",
-  always: "allowed this from now on",
+  always: "chose to always allow this",
 };
 
 function ClosedGate({ approval }: { approval: Approval }) {
@@ -34,20 +34,20 @@ function ClosedGate({ approval }: { approval: Approval }) {
   if (state === "expired")
     return (
       <StatusLine icon={<TimerOff size={14} aria-hidden />} tone="text-warn">
-        Nobody answered in time, so it was not allowed
+        Expired without an answer; not allowed
       </StatusLine>
     );
   if (state === "cancelled" || decision === null)
     return (
       <StatusLine icon={<CircleSlash size={14} aria-hidden />} tone="text-ink-faint">
-        No longer needed: the turn that asked has ended
+        No longer needed; the turn has ended
       </StatusLine>
     );
   if (answers !== null) return <Answered approval={approval} who={who} answers={answers} />;
   if (approval.kind === "question" && decision === "deny")
     return (
       <StatusLine icon={<CircleSlash size={14} aria-hidden />} tone="text-ink-faint">
-        {who} left this unanswered
+        {who} skipped this question
       </StatusLine>
     );
   if (approval.kind === "plan")
@@ -55,23 +55,23 @@ function ClosedGate({ approval }: { approval: Approval }) {
   return decision === "allow" ? (
     <StatusLine icon={<ShieldCheck size={14} aria-hidden />} tone="text-accent">
       {who} {SCOPE_WORDS[scope ?? "once"]}
-      {approval.coveredBy !== null && ", when the same call was allowed"}
+      {approval.coveredBy !== null && ", by allowing an identical call"}
     </StatusLine>
   ) : (
     <StatusLine icon={<ShieldX size={14} aria-hidden />} tone="text-bad">
-      {who} did not allow this{reason && `: ${revealLine(reason)}`}
+      {who} denied this{reason && `: ${revealLine(reason)}`}
     </StatusLine>
   );
 }
 
 function whoDecided({ decidedBy }: Approval, me: string | undefined): string {
-  if (decidedBy?.startsWith("session:")) return "The session that leads this one";
-  return decidedBy !== null && decidedBy === me ? "You" : "Somebody";
+  if (decidedBy?.startsWith("session:")) return "The parent session";
+  return decidedBy !== null && decidedBy === me ? "You" : "Someone";
 }
 
 const PLAN_WORDS = {
   allow: { what: "approved the plan", tone: "text-accent", Icon: ShieldCheck },
-  revise: { what: "sent the plan back", tone: "text-warn", Icon: MessageCircleReply },
+  revise: { what: "requested changes to the plan", tone: "text-warn", Icon: MessageCircleReply },
   deny: { what: "rejected the plan", tone: "text-bad", Icon: ShieldX },
 } as const;
 

@@ -25,9 +25,9 @@ export function NeedsYou() {
   return (
     <>
       <p role="status" className="sr-only">
-        {items.length > 0 && `${plural(items.length, "question")} for you`}
+        {items.length > 0 && `${plural(items.length, "request")} waiting for you`}
         {items.length > 0 && escalations.length > 0 && ", "}
-        {escalations.length > 0 && `${plural(escalations.length, "problem")} for you`}
+        {escalations.length > 0 && `${plural(escalations.length, "failure")} to look at`}
       </p>
       {items.length + escalations.length > 0 && (
         <WaitingList items={items} escalations={escalations} now={now} />
@@ -116,8 +116,8 @@ const ICONS = {
 } as const;
 
 function lineOf(approval: Approval): string {
-  if (approval.kind === "question") return questionsOf(approval)[0]?.question ?? "A question";
-  if (approval.kind === "plan") return `A plan: ${approval.target ?? "go on with it?"}`;
+  if (approval.kind === "question") return questionsOf(approval)[0]?.question ?? "Question";
+  if (approval.kind === "plan") return `Plan: ${approval.target ?? "approve it?"}`;
   const { tool } = shownOf(approval);
   return approval.target === null ? tool : `${tool}: ${approval.target}`;
 }

@@ -74,7 +74,7 @@ function write(words: string): void {
 
 test("shows all of it as it is written, and what it comes to", () => {
   show();
-  expect(box.querySelector("h2")?.textContent).toBe("Go on with this plan?");
+  expect(box.querySelector("h2")?.textContent).toBe("Approve this plan?");
   expect(box.textContent).toContain("adds a file");
   expect(box.textContent).toContain("1. **Add** <b>a.ts</b>");
   expect(box.querySelector("mark")?.textContent).toBe("U+200B");
@@ -89,10 +89,10 @@ test("approves with one press", async () => {
 
 test("sends it back with words, and never without", async () => {
   show();
-  await press("Send back…");
-  expect(button("Send back").disabled).toBe(true);
+  await press("Request changes…");
+  expect(button("Request changes").disabled).toBe(true);
   write("  Not in src. ");
-  await press("Send back");
+  await press("Request changes");
   expect(sent.map(({ body }) => body)).toEqual([{ decision: "revise", reason: "Not in src." }]);
 });
 
@@ -107,9 +107,9 @@ test("rejects it, with a reason if there is one", async () => {
 
 const decided = { ...plan, state: "decided", decidedBy: "session:ses_9" } as const;
 test.each([
-  ["allow", "Mind the lint.", "The session that leads this one approved the plan: Mind the lint."],
-  ["revise", "Smaller.", "The session that leads this one sent the plan back: Smaller."],
-  ["deny", null, "The session that leads this one rejected the plan"],
+  ["allow", "Mind the lint.", "The parent session approved the plan: Mind the lint."],
+  ["revise", "Smaller.", "The parent session requested changes to the plan: Smaller."],
+  ["deny", null, "The parent session rejected the plan"],
 ] as const)("says afterwards what was decided: %s", (decision, reason, words) => {
   show({ ...decided, decision, reason });
   expect(box.textContent).toBe(words);

@@ -26,7 +26,7 @@ export function PlanCard({ approval }: { approval: Approval }) {
     <CardFrame
       approval={approval}
       icon={<ClipboardList size={17} aria-hidden />}
-      title="Go on with this plan?"
+      title="Approve this plan?"
       problem={problem}
     >
       {typeof summary === "string" && (
@@ -85,7 +85,7 @@ function Choices({ isWaiting, unarmedStyle, gate, onApprove, onStep }: ChoicesPr
           disabled={isWaiting}
           onClick={() => onStep("revise")}
         >
-          Send back…
+          Request changes…
         </Button>
         <Button
           look="danger"
@@ -103,13 +103,13 @@ function Choices({ isWaiting, unarmedStyle, gate, onApprove, onStep }: ChoicesPr
 
 const WORDS = {
   revise: {
-    label: "What is to be changed",
-    hint: "What is to be changed; the agent presents another plan",
-    send: "Send back",
+    label: "What to change",
+    hint: "What to change; the agent will present a new plan",
+    send: "Request changes",
   },
   deny: {
-    label: "Reason, told to the agent",
-    hint: "Reason, if you like; it is told to the agent",
+    label: "Reason (sent to the agent)",
+    hint: "Reason (optional, sent to the agent)",
     send: "Reject",
   },
 } as const;

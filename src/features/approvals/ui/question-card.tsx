@@ -29,9 +29,7 @@ export function QuestionCard({ approval }: { approval: Approval }) {
     <CardFrame
       approval={approval}
       icon={<MessageCircleQuestionMark size={17} aria-hidden />}
-      title={
-        questions.length === 1 ? "A question for you" : `${questions.length} questions for you`
-      }
+      title={questions.length === 1 ? "Question for you" : `${questions.length} questions for you`}
       problem={problem}
     >
       <form className="space-y-4" onSubmit={submit}>
@@ -56,7 +54,7 @@ export function QuestionCard({ approval }: { approval: Approval }) {
             disabled={isBusy || !isArmed}
             onClick={() => answer({ decision: "deny" })}
           >
-            Leave unanswered
+            Skip
           </Button>
           <Button
             type="submit"
@@ -124,8 +122,8 @@ function OneQuestion({ place, question, choice, onChange }: OneQuestionProps) {
       <Mark at={marks.end} />
       {mayWrite(question) && (
         <textarea
-          aria-label={options.length > 0 ? "In your own words" : "Your answer"}
-          placeholder={options.length > 0 ? "Or in your own words" : "Your answer"}
+          aria-label={options.length > 0 ? "Other answer" : "Your answer"}
+          placeholder={options.length > 0 ? "Or type another answer" : "Your answer"}
           rows={options.length > 0 ? 1 : 2}
           maxLength={4_000}
           value={choice.words}

@@ -39,16 +39,16 @@ function RuleInFull({
     <ReadScope gate={gate}>
       <div className="space-y-3">
         <p className="text-ink-soft">
-          This rule is kept. From now on, in every session of yours, you are not asked when{" "}
+          This adds a rule. None of your sessions will ask you again before{" "}
           <code className="font-mono text-[0.9em] text-ink">
             <Revealed text={rule.tool} />
           </code>{" "}
-          is to be used for exactly this:
+          is used for exactly this:
         </p>
-        <Verbatim text={rule.pattern} label="The rule" />
+        <Verbatim text={rule.pattern} label="Rule" />
         <p className="text-xs text-ink-faint">
-          {isSandboxed && "On a machine without a sandbox you are still asked. "}
-          You can take it back on the Rules page.
+          {isSandboxed && "On a machine without a sandbox, you are still asked. "}
+          Remove it any time in Rules.
         </p>
         <div className="flex justify-end gap-2 pt-1">
           <Button onClick={onClose}>Cancel</Button>

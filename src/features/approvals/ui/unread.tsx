@@ -14,8 +14,8 @@ export function Unread({ id, gate, what }: UnreadProps) {
   if (gate.isRead) return null;
   return (
     <p id={id} className="animate-late mt-2 flex flex-wrap items-center gap-x-2 text-xs text-warn">
-      “{what}” works once all of the text above was on the screen, to its end.
-      <Button onClick={gate.readOn}>Read on</Button>
+      “{what}” is available after you scroll through all of the text above.
+      <Button onClick={gate.readOn}>Scroll down</Button>
     </p>
   );
 }

@@ -75,9 +75,9 @@ function focusComposer(): void {
 /** Explains a refused answer: the first answer stands, and an expired question counts as a no. */
 function problemWords(error: Error): string {
   if (error instanceof ApiError && error.code === "already_decided")
-    return "This has been settled already, by somebody else or in another window.";
+    return "Already answered, by someone else or in another window.";
   if (error instanceof ApiError && error.code === "approval_expired")
-    return "The time to answer has passed, so it counts as a no. The agent can ask again.";
+    return "This request expired and counts as denied. The agent can ask again.";
   return error.message;
 }
 

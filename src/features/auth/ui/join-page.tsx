@@ -46,7 +46,7 @@ export function JoinPage() {
         <h1 className="mt-5 text-xl font-semibold tracking-tight">Join Muster</h1>
         {token === undefined ? (
           <p className="mt-2 text-ink-soft">
-            This link has no invitation in it. Open it as it was given to you, or ask for a new one.
+            This link contains no invitation. Open the complete link, or ask for a new one.
           </p>
         ) : (
           <>

@@ -5,15 +5,15 @@ export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export const SCOPE_WORDS: Record<KeyScope, string> = {
   "sessions:read": "Read sessions",
-  "sessions:write": "Start and steer sessions",
+  "sessions:write": "Start and control sessions",
   tasks: "Tasks",
   memory: "Memory",
   mail: "Mail",
-  approvals: "Decide what agents ask for, once each",
-  runners: "Let your own runners in",
+  approvals: "Answer approvals, one at a time",
+  runners: "Connect your own runners",
   secrets: "Set secrets",
-  account: "Your account: keys and profile",
-  admin: "All that an admin may do",
+  account: "Account: keys and profile",
+  admin: "Everything an admin can do",
 };
 
 /** Lists the scopes that the person has and can give to a key; the server decides in any case. */
@@ -24,10 +24,10 @@ export function scopesToGive(own: readonly string[], isAdmin: boolean): KeyScope
 }
 
 export const LIFETIMES = [
-  { days: 30, name: "30 days" },
-  { days: 90, name: "90 days" },
-  { days: 365, name: "A year" },
-  { days: 0, name: "For ever" },
+  { days: 30, name: "In 30 days" },
+  { days: 90, name: "In 90 days" },
+  { days: 365, name: "In a year" },
+  { days: 0, name: "Never" },
 ] as const;
 
 const DAY_MS = 24 * 60 * 60_000;

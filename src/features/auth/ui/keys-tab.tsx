@@ -24,9 +24,9 @@ export function KeysTab() {
       <CreateKey />
       <Section
         title="Your keys"
-        text="Whoever has one acts as you, within its scopes. Claude Code, Cursor and other MCP clients talk with your orchestrator by one: `muster mcp --new-key NAME` makes it and says what to put where."
+        text="A key acts as you, within its scopes. Claude Code, Cursor and other MCP clients need one to talk to your orchestrator: `muster mcp --new-key NAME` creates it and prints the client's configuration."
       >
-        <List found={found} empty="None yet.">
+        <List found={found} empty="No keys yet.">
           {(key) => <KeyRow key={key.id} apiKey={key} />}
         </List>
       </Section>
@@ -39,19 +39,19 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   const { id, name, scopes, expiresAt, lastUsedAt } = apiKey;
   const revoke = useChange(() => api.me.revokeApiKey({ id }), {
     stale: keys.apiKeys,
-    done: () => `${name} was revoked`,
-    failed: `${name} was not revoked`,
+    done: () => `Revoked ${name}`,
+    failed: `Couldn't revoke ${name}`,
   });
   const said = [
     scopes.join(", "),
     lastUsedAt === null ? "never used" : `last used ${ago(lastUsedAt, now)}`,
-    expiresAt === null ? "does not expire" : `expires ${until(expiresAt, now) || "now"}`,
+    expiresAt === null ? "never expires" : `expires ${until(expiresAt, now) || "now"}`,
   ];
   return (
     <Row name={name} text={said.join(" · ")}>
       <Remove
         label={`Revoke ${name}`}
-        text="Programs that use it are refused from now on, and so is all that was made with it."
+        text="Programs that use it are refused from now on, and so is every key or token created with it."
         action="Revoke"
         isBusy={revoke.isPending}
         onConfirm={() => revoke.mutate(undefined)}
@@ -91,7 +91,7 @@ function CreateKey() {
   return (
     <Section title="New key">
       {shown !== undefined && (
-        <ShownOnce label="The key" value={shown} onDone={() => setShown(undefined)} />
+        <ShownOnce label="Key" value={shown} onDone={() => setShown(undefined)} />
       )}
       <form aria-label="New key" className="space-y-3" onSubmit={submit}>
         <div className="grid gap-3 sm:grid-cols-[2fr_1fr]">
@@ -103,7 +103,7 @@ function CreateKey() {
             onChange={(event) => setName(event.target.value)}
           />
           <SelectField
-            label="Good for"
+            label="Expires"
             value={days}
             onChange={(event) => setDays(Number(event.target.value))}
           >

@@ -17,20 +17,20 @@ export function LinkConsent({ link: { user, current }, onSignIn, onLeave }: Link
         <Logo size={36} />
         <h1 className="mt-5 text-xl font-semibold tracking-tight break-words">
           {isOther
-            ? `You are ${current.name}; sign in as ${user.name}?`
+            ? `You are signed in as ${current.name}. Switch to ${user.name}?`
             : `Sign in as ${user.name}?`}
         </h1>
         <p className="mt-2 text-ink-soft">
           {isOther
-            ? "This link belongs to somebody else. What you write after signing in with it goes into their account."
-            : "What you write after signing in goes into this account. If that is not you, somebody else has sent you this link: do not use it."}
+            ? "This link belongs to someone else. After you sign in with it, everything you write goes into their account."
+            : "Everything you write after signing in goes into this account. If it isn't yours, someone else sent you this link: don't use it."}
         </p>
         <div className="mt-5 flex flex-wrap gap-2">
           <Button look={isOther ? "plain" : "primary"} onClick={onSignIn}>
             Sign in as {user.name}
           </Button>
           <Button look={isOther ? "primary" : "plain"} onClick={onLeave}>
-            {current === null ? "Do not sign in" : `Stay ${current.name}`}
+            {current === null ? "Cancel" : `Stay signed in as ${current.name}`}
           </Button>
         </div>
       </div>

@@ -19,7 +19,7 @@ export function PasswordForm({ isBusy, onSignIn }: PasswordFormProps) {
   };
   return (
     <form
-      aria-label="With a password"
+      aria-label="Use a password"
       className="mt-6 space-y-3 border-t border-line pt-5"
       onSubmit={submit}
     >

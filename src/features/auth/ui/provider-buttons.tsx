@@ -86,7 +86,7 @@ function Buttons({ problem, children }: ButtonsProps) {
   const providers = useSignInProviders();
   if (providers.length === 0) return null;
   return (
-    <section aria-label="With another account" className="mt-6 space-y-2">
+    <section aria-label="Use another account" className="mt-6 space-y-2">
       {providers.map(children)}
       {problem && <InlineError>{problem}</InlineError>}
     </section>

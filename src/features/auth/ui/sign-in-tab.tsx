@@ -24,10 +24,12 @@ export function SignInTab() {
     <>
       <TimePlace />
       {providers.length > 0 && <LinkAccount providers={providers} />}
-      <Section title="Linked accounts" text="Each of them signs you in here, without a password.">
+      <Section title="Linked accounts" text="Sign in with any of these instead of a password.">
         <List
           found={found}
-          empty={providers.length > 0 ? "None yet." : "This server has no sign-in services set up."}
+          empty={
+            providers.length > 0 ? "No keys yet." : "This server has no sign-in services set up."
+          }
         >
           {(account) => (
             <AccountRow key={account.id} account={account} name={nameOf(account, providers)} />
@@ -48,8 +50,8 @@ function AccountRow({ account, name }: { account: LinkedAccount; name: string })
   const { id, label, linkedAt, lastUsedAt } = account;
   const unlink = useChange(() => api.me.unlinkAccount({ id }), {
     stale: keys.linkedAccounts,
-    done: () => `${label} was unlinked`,
-    failed: `${label} was not unlinked`,
+    done: () => `Unlinked ${label}`,
+    failed: `Couldn't unlink ${label}`,
   });
   const said = [
     name,
@@ -60,7 +62,7 @@ function AccountRow({ account, name }: { account: LinkedAccount; name: string })
     <Row name={label} text={said.join(" · ")}>
       <Remove
         label={`Unlink ${label}`}
-        text="It signs nobody in any more. Your other browsers are signed out."
+        text="You can no longer sign in with it. Your other browsers are signed out."
         action="Unlink"
         isBusy={unlink.isPending}
         onConfirm={() => unlink.mutate(undefined)}
@@ -108,8 +110,8 @@ function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
     <Section title="Link an account">
       <form aria-label="Link an account" className="space-y-3" onSubmit={submit}>
         <TextField
-          label="Your password here"
-          hint="leave it empty if you have none"
+          label="Your Muster password"
+          hint="leave empty if you have none"
           type="password"
           autoComplete="current-password"
           maxLength={256}

@@ -33,9 +33,7 @@ export function SignedOut({ problem = null }: { problem?: string | null }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const secret = readSecret(pasted);
-    setInputProblem(
-      secret ? null : "This is neither a sign-in link with its #token=… nor an API key.",
-    );
+    setInputProblem(secret ? null : "This is not a sign-in link (with #token=…) or an API key.");
     if (secret) signIn.mutate(secret);
   };
   const error =
@@ -47,8 +45,8 @@ export function SignedOut({ problem = null }: { problem?: string | null }) {
         <h1 className="mt-5 text-xl font-semibold tracking-tight">Sign in to Muster</h1>
         <SignInLinks next={isSignInPage ? "/" : location.pathname + location.search} />
         <p className="mt-4 text-ink-soft">
-          The server prints a sign-in link when it starts. Each link works once. For a new one, run
-          this on the machine where Muster runs:
+          The server prints a sign-in link when it starts. Each link works once. To get a new one,
+          run this on the server's machine:
         </p>
         <pre className="mt-3 overflow-x-auto rounded-lg border border-line bg-panel px-3 py-2 font-mono text-[0.8125rem]">
           npx muster login-link

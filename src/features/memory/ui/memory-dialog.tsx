@@ -46,10 +46,10 @@ export function NewMemoryDialog({ shelf, onClose }: NewMemoryDialogProps) {
     },
   );
   return (
-    <Modal isOpen title="Remember something" onClose={onClose}>
+    <Modal isOpen title="New memory" onClose={onClose}>
       <MemoryForm
         first={{ content: "", category: "general", title: null, pinned: false }}
-        action="Remember"
+        action="Save"
         isBusy={write.isPending}
         error={write.error}
         onSave={(memory) => write.mutate(memory)}
@@ -63,9 +63,9 @@ export function NewMemoryDialog({ shelf, onClose }: NewMemoryDialogProps) {
 
 /** Describes what the list does not show: the memory it replaced, and those pruned to make room. */
 function writtenWords({ replaced, pruned }: Written): string | undefined {
-  if (replaced) return "It has taken the place of one about the same";
+  if (replaced) return "It replaced an earlier memory on the same topic";
   const gone = pruned.map((memory) => `“${nameOf(memory)}”`).join(", ");
-  return gone === "" ? undefined : `To make room, ${gone} went`;
+  return gone === "" ? undefined : `Removed ${gone} to make room`;
 }
 
 function RepoField({ value, onChange }: { value: string; onChange: (repo: string) => void }) {
@@ -76,7 +76,7 @@ function RepoField({ value, onChange }: { value: string; onChange: (repo: string
     <>
       <TextField
         label="Repository"
-        hint="its address; empty: for sessions without one"
+        hint="its URL; empty for sessions without a repository"
         list={id}
         value={value}
         onChange={({ target }) => onChange(target.value)}
@@ -136,7 +136,7 @@ function EarlierVersions({ memory: { id, updatedAt } }: { memory: Memory }) {
   return (
     <details className="rounded-lg border border-line">
       <summary className="px-3 py-2 text-xs font-medium text-ink-soft">
-        What stood there before ({history.length})
+        Earlier versions ({history.length})
       </summary>
       <ul className="max-h-48 divide-y divide-line overflow-y-auto border-t border-line">
         {history.map(({ title, content, replacedAt }) => (
@@ -218,7 +218,7 @@ function MemoryForm({ first, action, isBusy, error, onSave, onCancel, children }
         />
         <span>
           <span className="font-medium">Pinned</span>{" "}
-          <span className="text-ink-soft">It never fades, and no agent can change it.</span>
+          <span className="text-ink-soft">Never fades, and agents can't change it.</span>
         </span>
       </label>
       {children}

@@ -39,7 +39,7 @@ test("says in plain words where it is from and how much it counts", () => {
     "Preferencewritten by you 2 d ago · used often · used 4 times, last 1 h ago",
   );
   const kept = drawn({ kind: "session", repo: "github.com/acme/api", pinned: true });
-  expect(kept.textContent).toContain("acme/api · written by you 2 d ago · kept for good");
+  expect(kept.textContent).toContain("acme/api · written by you 2 d ago · kept permanently");
 });
 
 test("what an agent wrote is text and nothing else, and long texts are shown when asked for", () => {
@@ -48,12 +48,12 @@ test("what an agent wrote is text and nothing else, and long texts are shown whe
   expect(nasty.querySelector("img, b, a")).toBeNull();
   const long = drawn({ content: `${"x".repeat(1_000)}END` });
   expect(long.textContent).not.toContain("END");
-  expect(long.textContent).toContain("All of it");
+  expect(long.textContent).toContain("Show all");
 });
 
 test("its buttons are called after it", () => {
   const labels = (memory: Partial<Memory>) =>
     [...drawn(memory).querySelectorAll("button")].map((one) => one.getAttribute("aria-label"));
-  expect(labels({})).toEqual(["Pin Short answers", "Edit Short answers", "Forget Short answers"]);
+  expect(labels({})).toEqual(["Pin Short answers", "Edit Short answers", "Delete Short answers"]);
   expect(labels({ title: "Style", pinned: true })[0]).toBe("Unpin Style");
 });

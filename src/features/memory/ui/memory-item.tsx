@@ -34,11 +34,11 @@ export function MemoryItem({ memory, now, onEdit }: MemoryItemProps) {
   const name = nameOf(memory);
   const pin = useChange((to: boolean) => api.memory.update({ id, body: { pinned: to } }), {
     stale: keys.memories,
-    failed: pinned ? "It is still pinned" : "It was not pinned",
+    failed: pinned ? "Couldn't unpin the memory" : "Couldn't pin the memory",
   });
   const forget = useChange(() => api.memory.delete({ id }), {
     stale: keys.memories,
-    failed: "It was not forgotten",
+    failed: "Couldn't delete the memory",
   });
   const isBusy = pin.isPending || forget.isPending;
   return (
@@ -70,9 +70,9 @@ export function MemoryItem({ memory, now, onEdit }: MemoryItemProps) {
           <Pencil size={14} aria-hidden />
         </IconButton>
         <Remove
-          label={`Forget ${name}`}
-          text="No agent will be told of it any more, and it cannot be brought back."
-          action="Forget"
+          label={`Delete ${name}`}
+          text="Agents will no longer see it. This cannot be undone."
+          action="Delete"
           isBusy={isBusy}
           onConfirm={() => forget.mutate(undefined)}
         />
@@ -94,7 +94,7 @@ function Content({ text }: { text: string }) {
           className="ml-1 text-accent underline-offset-2 hover:underline"
           onClick={() => setIsWhole(!isWhole)}
         >
-          {isWhole ? "Less" : "All of it"}
+          {isWhole ? "Show less" : "Show all"}
         </button>
       )}
     </p>

@@ -79,7 +79,7 @@ function Memories({ shelf, chooser }: MemoriesProps) {
       aside={
         <Button look="primary" onClick={() => setOpened("new")}>
           <Plus size={16} aria-hidden />
-          Remember
+          New memory
         </Button>
       }
     >
@@ -95,7 +95,7 @@ function Memories({ shelf, chooser }: MemoriesProps) {
             <input
               type="search"
               aria-label="Search memories"
-              placeholder="Search with plain words"
+              placeholder="Search memories"
               value={words}
               onChange={({ target }) => setWords(target.value)}
               className="h-9 w-full rounded-lg border border-line-strong bg-raised pr-2 pl-9 outline-none focus:border-accent focus:ring-2 focus:ring-accent/25 max-sm:text-base"
@@ -131,7 +131,7 @@ function Memories({ shelf, chooser }: MemoriesProps) {
           {shelf === "orchestrator" && (
             <Button size="small" onClick={() => setOpened("prune")}>
               <Brush size={14} aria-hidden />
-              Clear out…
+              Clean up…
             </Button>
           )}
         </div>
@@ -153,8 +153,8 @@ function Memories({ shelf, chooser }: MemoriesProps) {
 }
 
 const TABS = [
-  { to: "/memory", name: "Your orchestrator's" },
-  { to: "/memory/repositories", name: "Of repositories" },
+  { to: "/memory", name: "Orchestrator" },
+  { to: "/memory/repositories", name: "Repositories" },
 ] as const;
 
 function Tabs() {
@@ -216,16 +216,16 @@ function MemoryList({ list, isFiltered, isOfSessions, onEdit, onNew }: MemoryLis
     return (
       <div className="rounded-xl border border-dashed border-line-strong px-4 py-8 text-center text-ink-soft">
         {isFiltered ? (
-          "Nothing like that is remembered."
+          "No matching memories."
         ) : (
           <>
             <p className="mx-auto max-w-md">
               {isOfSessions
-                ? "Nothing yet. A session remembers what it learns of its repository when its persona, or whoever starts it, enables memory."
-                : "Nothing yet. Tell your orchestrator what it should keep in mind, or write it down here."}
+                ? "No memories yet. A session remembers what it learns about its repository if memory is enabled in its persona or when it is started."
+                : "No memories yet. Tell your orchestrator what to remember, or add it here."}
             </p>
             <Button className="mt-3" onClick={onNew}>
-              Remember something
+              Add a memory
             </Button>
           </>
         )}

@@ -5,15 +5,10 @@ const NOW = Date.parse("2030-06-10T12:00:00Z");
 
 test("relevance is a word, and days until it is gone", () => {
   const words = (relevance: number) => relevanceWords({ relevance, pinned: false });
-  expect([1.9, 1, 0.5, 0.15].map(words)).toEqual([
-    "used often",
-    "fresh",
-    "fading",
-    "almost forgotten",
-  ]);
-  expect(relevanceWords({ relevance: 0.15, pinned: true })).toBe("kept for good");
+  expect([1.9, 1, 0.5, 0.15].map(words)).toEqual(["used often", "fresh", "fading", "almost faded"]);
+  expect(relevanceWords({ relevance: 0.15, pinned: true })).toBe("kept permanently");
   expect(fadingWords({ relevance: 1, pinned: false })).toBe(
-    "Relevance 1.00 of 2. Unless a search finds it, it fades away in about 229 days.",
+    "Relevance 1.00 of 2. Unless a search finds it, it is removed in about 229 days.",
   );
   expect(fadingWords({ relevance: 0.1, pinned: false })).toContain("about 0 days");
   expect(fadingWords({ relevance: 1, pinned: true })).toContain("never");

@@ -10,10 +10,10 @@ const CATEGORY_WORDS: Readonly<Record<string, string>> = {
   context: "Context",
   project: "Project",
   decision: "Decision",
-  repo_affinity: "Which repository",
-  routing_correction: "Who does what",
-  task_pattern: "Kind of task",
-  persona_preference: "Which persona",
+  repo_affinity: "Repository choice",
+  routing_correction: "Delegation",
+  task_pattern: "Task pattern",
+  persona_preference: "Persona choice",
   general: "General",
 };
 export const OFFERED_CATEGORIES: readonly string[] = Object.keys(CATEGORY_WORDS);
@@ -28,10 +28,10 @@ const FADING = 0.3;
 
 /** Describes the remaining relevance. */
 export function relevanceWords({ relevance, pinned }: Pick<Memory, "relevance" | "pinned">) {
-  if (pinned) return "kept for good";
+  if (pinned) return "kept permanently";
   if (relevance >= USED_OFTEN) return "used often";
   if (relevance >= FRESH) return "fresh";
-  return relevance >= FADING ? "fading" : "almost forgotten";
+  return relevance >= FADING ? "fading" : "almost faded";
 }
 
 /** Same decay as on the server: one percent a day, and a memory below 0.1 is pruned. */
@@ -40,9 +40,9 @@ const MIN_RELEVANCE = 0.1;
 
 export function fadingWords({ relevance, pinned }: Pick<Memory, "relevance" | "pinned">): string {
   const counts = `Relevance ${relevance.toFixed(2)} of 2.`;
-  if (pinned) return `${counts} Pinned: it never fades away.`;
+  if (pinned) return `${counts} Pinned: never fades.`;
   const days = Math.max(0, Math.log(relevance / MIN_RELEVANCE) / -Math.log(DAILY_RETENTION));
-  return `${counts} Unless a search finds it, it fades away in about ${plural(Math.round(days), "day")}.`;
+  return `${counts} Unless a search finds it, it is removed in about ${plural(Math.round(days), "day")}.`;
 }
 
 export function accessWords(

@@ -11,16 +11,16 @@ import { plural } from "#surfaces/web/kit/text/money-words.ts";
 import { nameOf } from "./memory-words.ts";
 
 const THRESHOLDS: readonly { below: number; words: string }[] = [
-  { below: 0.3, words: "What is almost forgotten" },
-  { below: 0.7, words: "What is fading, too" },
-  { below: 1.3, words: "All that is not used often" },
+  { below: 0.3, words: "Almost faded" },
+  { below: 0.7, words: "Fading or less" },
+  { below: 1.3, words: "Not used often" },
   { below: 2, words: "Nearly everything" },
 ];
 const UNUSED: readonly { days: number | undefined; words: string }[] = [
-  { days: undefined, words: "However long ago" },
-  { days: 30, words: "30 days" },
-  { days: 90, words: "90 days" },
-  { days: 180, words: "180 days" },
+  { days: undefined, words: "Any time" },
+  { days: 30, words: "Over 30 days ago" },
+  { days: 90, words: "Over 90 days ago" },
+  { days: 180, words: "Over 180 days ago" },
 ];
 
 /** Prunes memories of one's orchestrator: shows what would be removed first, and the result afterwards. */
@@ -40,15 +40,15 @@ export function PruneDialog({ onClose }: { onClose: () => void }) {
   const found = would.data?.pruned ?? [];
   if (result !== null)
     return (
-      <Modal isOpen title="Cleared out" onClose={onClose}>
+      <Modal isOpen title="Clean-up finished" onClose={onClose}>
         <div className="space-y-3.5">
           <p>
-            {plural(result.pruned.length, "memory", "memories")} went.
-            {result.more && " There is more of the kind: clear out again."}
+            {plural(result.pruned.length, "memory", "memories")} removed.
+            {result.more && " More memories match: run the clean-up again."}
           </p>
           <Names memories={result.pruned} />
           <div className="flex justify-end gap-2">
-            {result.more && <Button onClick={() => setResult(null)}>Again</Button>}
+            {result.more && <Button onClick={() => setResult(null)}>Run again</Button>}
             <Button look="primary" onClick={onClose}>
               Done
             </Button>
@@ -57,15 +57,14 @@ export function PruneDialog({ onClose }: { onClose: () => void }) {
       </Modal>
     );
   return (
-    <Modal isOpen title="Clear out" onClose={onClose}>
+    <Modal isOpen title="Clean up memories" onClose={onClose}>
       <div className="space-y-3.5">
         <p className="text-ink-soft">
-          Memories fade by themselves when nobody uses them. Here you can help along. What is pinned
-          stays.
+          Unused memories fade over time. Remove them now; pinned memories stay.
         </p>
         <div className="grid gap-3.5 sm:grid-cols-2">
           <SelectField
-            label="What goes"
+            label="Relevance"
             value={request.below}
             onChange={({ target }) => setRequest({ ...request, below: Number(target.value) })}
           >
@@ -76,7 +75,7 @@ export function PruneDialog({ onClose }: { onClose: () => void }) {
             ))}
           </SelectField>
           <SelectField
-            label="Not used for"
+            label="Last used"
             value={request.unusedDays ?? ""}
             onChange={({ target }) =>
               setRequest({
@@ -95,7 +94,7 @@ export function PruneDialog({ onClose }: { onClose: () => void }) {
         {would.isError && <InlineError>{messageOf(would.error)}</InlineError>}
         {would.data && found.length === 0 && (
           <p className="rounded-lg border border-dashed border-line-strong px-3 py-4 text-center text-ink-soft">
-            Nothing is like that.
+            No memories match.
           </p>
         )}
         <Names memories={found} />
@@ -108,8 +107,8 @@ export function PruneDialog({ onClose }: { onClose: () => void }) {
             onClick={() => prune.mutate(undefined)}
           >
             {found.length === 0
-              ? "Forget"
-              : `Forget ${plural(found.length, "memory", "memories")}${would.data?.more ? " for now" : ""}`}
+              ? "Delete"
+              : `Delete ${plural(found.length, "memory", "memories")}${would.data?.more ? " (first batch)" : ""}`}
           </Button>
         </div>
       </div>
@@ -121,7 +120,7 @@ function Names({ memories }: { memories: readonly Memory[] }) {
   if (memories.length === 0) return null;
   return (
     <ul
-      aria-label="Memories that go"
+      aria-label="Memories to remove"
       className="max-h-60 divide-y divide-line overflow-y-auto rounded-lg border border-line"
     >
       {memories.map((memory) => (

@@ -21,19 +21,19 @@ export function TransferButtons({ shelf }: TransferButtonsProps) {
   const save = useChange(() => exportShelf(shelf), {
     stale: keys.memoryShelves,
     onDone: download,
-    failed: "Nothing was exported",
+    failed: "Couldn't export the memories",
   });
   const take = useChange(
     async (chosen: readonly File[]) =>
       importFiles(await readFiles(chosen), (files) => importToShelf(shelf, files)),
-    { stale: keys.memories, onDone: setReport, failed: "The import did not succeed" },
+    { stale: keys.memories, onDone: setReport, failed: "Couldn't import the memories" },
   );
   return (
     <>
       <Button
         size="small"
         disabled={save.isPending}
-        title="A zip file with one markdown file each"
+        title="A ZIP archive with one Markdown file per memory"
         onClick={() => save.mutate(undefined)}
       >
         <Download size={14} aria-hidden />
@@ -42,7 +42,7 @@ export function TransferButtons({ shelf }: TransferButtonsProps) {
       <Button
         size="small"
         disabled={take.isPending}
-        title="Markdown files, or a zip file of them"
+        title="Markdown files, or a ZIP archive of them"
         onClick={() => chooser.current?.click()}
       >
         <Upload size={14} aria-hidden />
@@ -71,9 +71,9 @@ function Report({ report, onClose }: { report: Imported; onClose: () => void }) 
   const { created, replaced, unchanged, pruned, refused } = report;
   const lines = [
     `${plural(created, "new memory", "new memories")}.`,
-    replaced > 0 && `${plural(replaced, "memory", "memories")} changed.`,
-    unchanged > 0 && `${plural(unchanged, "memory was", "memories were")} there already.`,
-    pruned > 0 && `${plural(pruned, "memory", "memories")} had to go to make room.`,
+    replaced > 0 && `${plural(replaced, "memory", "memories")} updated.`,
+    unchanged > 0 && `${plural(unchanged, "memory was", "memories were")} already up to date.`,
+    pruned > 0 && `${plural(pruned, "memory", "memories")} removed to make room.`,
   ].filter((line) => line !== false);
   return (
     <Modal isOpen title="Imported" onClose={onClose}>
@@ -85,7 +85,7 @@ function Report({ report, onClose }: { report: Imported; onClose: () => void }) 
         </ul>
         {refused.length > 0 && (
           <div>
-            <p className="text-warn">{plural(refused.length, "file")} could not be taken:</p>
+            <p className="text-warn">{plural(refused.length, "file")} could not be imported:</p>
             <ul className="mt-1 max-h-48 overflow-y-auto text-xs">
               {refused.map(({ path, reason }) => (
                 <li key={path} className="[overflow-wrap:anywhere]">

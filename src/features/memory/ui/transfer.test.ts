@@ -18,10 +18,10 @@ test("takes markdown files and archives of them, and leaves out what else is in 
   ]);
   const binary = file("c.md", new Uint8Array([0x89, 0x50, 0xff]));
   expect(await readFiles([binary, file("d.png", "D")])).toEqual([
-    { path: "c.md", reason: "It is not text in UTF-8." },
-    { path: "d.png", reason: "It is neither a markdown file nor a zip file." },
+    { path: "c.md", reason: "Not UTF-8 text." },
+    { path: "d.png", reason: "Not a Markdown file or a ZIP archive." },
   ]);
-  await expect(readFiles([file("broken.zip", "no archive")])).rejects.toThrow("no zip file");
+  await expect(readFiles([file("broken.zip", "no archive")])).rejects.toThrow("cannot be read");
 });
 
 test("sends as many as the server takes at once, adds up, and says what was too long", async () => {

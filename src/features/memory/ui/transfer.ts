@@ -27,15 +27,14 @@ export async function readFiles(chosen: readonly File[]): Promise<ReadFile[]> {
   for (const file of chosen) {
     if (/\.zip$/i.test(file.name)) files.push(...(await readArchive(file)));
     else files.push(await readOne(file));
-    if (files.length > MAX_FILES) throw new Error(`Choose ${MAX_FILES} files at most.`);
+    if (files.length > MAX_FILES) throw new Error(`Choose at most ${MAX_FILES} files.`);
   }
   return files;
 }
 
 async function readOne(file: File): Promise<ReadFile> {
   const path = file.name;
-  if (!MARKDOWN.test(path))
-    return { path, reason: "It is neither a markdown file nor a zip file." };
+  if (!MARKDOWN.test(path)) return { path, reason: "Not a Markdown file or a ZIP archive." };
   if (file.size > MAX_FILE_BYTES) return { path, reason: TOO_LONG };
   return readText(path, new Uint8Array(await file.arrayBuffer()));
 }

@@ -4,8 +4,8 @@ import { strToU8, unzipSync, type Zippable, zipSync } from "fflate";
 /** File content, or the reason why it cannot be imported. */
 export type ReadFile = { path: string } & ({ content: string } | { reason: string });
 
-export const TOO_LONG = "It is longer than a memory can be.";
-const NOT_TEXT = "It is not text in UTF-8.";
+export const TOO_LONG = "Too long for a memory.";
+const NOT_TEXT = "Not UTF-8 text.";
 
 /** Refuses files that are not valid UTF-8: with replaced bytes they would pass for text. */
 export function readText(path: string, bytes: Uint8Array): ReadFile {
@@ -19,7 +19,7 @@ export function readText(path: string, bytes: Uint8Array): ReadFile {
 
 /** Fixed date, so that the same files make the same archive. */
 const NO_DATE = "1980-01-01T00:00:00";
-const NOT_A_ZIP = "This is no zip file that can be read here.";
+const NOT_A_ZIP = "This ZIP archive cannot be read.";
 
 export function writeZip(
   files: readonly { path: string; content: string }[],

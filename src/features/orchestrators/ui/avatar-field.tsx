@@ -22,7 +22,7 @@ export function AvatarField({
       onChange(await shrinkImage(file));
       setProblem(undefined);
     } catch {
-      setProblem("This file is not an image that your browser can read.");
+      setProblem("Your browser cannot read this image. Choose another file.");
     }
   };
   return (
@@ -45,7 +45,11 @@ export function AvatarField({
       <div className="w-28 shrink-0">
         <TextField
           label="Avatar"
-          hint={isImage ? "an image; type an emoji to replace it" : "an emoji, or click the circle"}
+          hint={
+            isImage
+              ? "image; type an emoji to replace it"
+              : "an emoji; click the circle to upload an image"
+          }
           maxLength={16}
           placeholder="🦉"
           value={isImage ? "" : avatar}

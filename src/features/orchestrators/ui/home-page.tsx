@@ -38,7 +38,7 @@ export function HomePage() {
   if (problem !== null) {
     return (
       <Trouble
-        title="Your orchestrator did not start"
+        title="Couldn't start your orchestrator"
         text={problem}
         onRetry={() => void start()}
       />
@@ -48,7 +48,7 @@ export function HomePage() {
     const { error, refetch } = mine;
     return (
       <Trouble
-        title="Your orchestrator cannot be reached"
+        title="Couldn't reach your orchestrator"
         text={messageOf(error)}
         onRetry={() => void refetch()}
       />
@@ -68,7 +68,7 @@ function RestartNotice({ problem, isStarting, onRetry }: RestartNoticeProps) {
   if (problem === null) {
     return isStarting ? (
       <p role="status" className="bg-panel px-4 py-2 text-center text-xs text-ink-soft">
-        Your orchestrator had ended and is being started again…
+        Your orchestrator stopped and is restarting…
       </p>
     ) : null;
   }
@@ -77,7 +77,7 @@ function RestartNotice({ problem, isStarting, onRetry }: RestartNoticeProps) {
       role="alert"
       className="flex flex-wrap items-center justify-center gap-2 bg-bad-soft px-4 py-2 text-xs text-bad"
     >
-      <span>Your orchestrator has ended and did not start again: {problem}</span>
+      <span>Your orchestrator stopped and couldn't restart: {problem}</span>
       <Button size="small" onClick={onRetry}>
         Try again
       </Button>
@@ -90,7 +90,7 @@ function Starting() {
   return (
     <PageFrame>
       <PageMessage title="Your orchestrator is starting">
-        <p role="status">It takes a moment, the first time only.</p>
+        <p role="status">This takes a moment the first time.</p>
       </PageMessage>
     </PageFrame>
   );
@@ -108,7 +108,7 @@ function Trouble({ title, text, onRetry }: TroubleProps) {
     <PageFrame>
       <PageMessage title={title}>
         <p role="alert">{text}</p>
-        <p className="mt-2">Your sessions are not affected: they are in the list.</p>
+        <p className="mt-2">Your sessions are not affected. You can open them from the list.</p>
         <Button look="primary" className="mt-4" onClick={onRetry}>
           Try again
         </Button>

@@ -44,5 +44,5 @@ const HANDLE = /^[A-Za-z0-9][A-Za-z0-9-]{1,29}$/;
 export function handleProblem(handle: string): string | undefined {
   return HANDLE.test(handle)
     ? undefined
-    : "Use 2 to 30 letters, digits and dashes, beginning with a letter or digit.";
+    : "Use 2 to 30 letters, digits and dashes. Start with a letter or digit.";
 }

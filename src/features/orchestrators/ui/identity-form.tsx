@@ -16,7 +16,7 @@ const STYLES: Record<Style, string> = {
   professional: "Professional: clear and complete",
   casual: "Casual: friendly and relaxed",
   terse: "Terse: as few words as possible",
-  custom: "Custom: as the instructions say",
+  custom: "Custom: follows your instructions",
 };
 
 /** Same limits as the server's. */
@@ -30,7 +30,7 @@ export function IdentityForm({ identity }: { identity: Identity }) {
   const check = useHandleCheck(handle, identity.handle);
   const save = useChange((body: IdentityChange) => api.orchestrators.updateIdentity({ body }), {
     stale: keys.orchestrator,
-    done: () => "Saved. It knows from its next turn on",
+    done: () => "Saved. Applies from its next turn",
     onDone: ({ identity: saved }) =>
       queryClient.setQueryData<MyOrchestrator>(
         keys.orchestrator,
@@ -65,7 +65,7 @@ export function IdentityForm({ identity }: { identity: Identity }) {
         <div>
           <TextField
             label="Handle"
-            hint={check.status ?? "how others in the organisation call it"}
+            hint={check.status ?? "how others in your organisation address it"}
             maxLength={MAX.handle}
             autoCapitalize="none"
             spellCheck={false}
@@ -96,11 +96,11 @@ export function IdentityForm({ identity }: { identity: Identity }) {
         </SelectField>
       </div>
       <TextArea
-        label="Instructions of your own"
+        label="Custom instructions"
         hint="optional"
         rows={4}
         maxLength={MAX.instructions}
-        placeholder="What it should know about you and how you like to work. It reads this before every turn."
+        placeholder="What it should know about you and how you like to work. Included in every turn."
         value={instructions}
         onChange={(event) => edit({ instructions: event.target.value })}
       />
@@ -134,8 +134,8 @@ function useHandleCheck(handle: string, own: string): HandleCheck {
   });
   if (!isNew) return {};
   if (malformed !== undefined) return { problem: malformed };
-  if (found.data === undefined) return { status: "looking…" };
-  if (found.data.available) return { status: "is free" };
+  if (found.data === undefined) return { status: "checking…" };
+  if (found.data.available) return { status: "available" };
   const { suggestion } = found.data;
   return {
     problem: `@${deferredHandle} is taken.`,

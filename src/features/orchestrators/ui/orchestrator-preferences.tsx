@@ -22,10 +22,10 @@ const IDLE_TIMEOUTS: readonly { ms: number; words: string }[] = [
 ];
 
 const QUEUES: Record<QueueMode, string> = {
-  followup: "Follow-up: one after the other",
-  collect: "Collect: what you send in a row is one prompt",
-  steer: "Steer: the newest ends what is running",
-  interrupt: "Interrupt: the newest aborts what is running",
+  followup: "Follow-up: one after another",
+  collect: "Collect: combine messages into one prompt",
+  steer: "Steer: the newest message ends the running turn",
+  interrupt: "Interrupt: the newest message aborts the running turn",
 };
 
 /** Preferences for one's orchestrator; every choice is saved at once. */
@@ -35,7 +35,7 @@ export function PreferencesForm() {
     queryFn: ({ signal }) => api.orchestrators.getPreferences({}, { signal }),
   });
   return (
-    <Section title="Preferences" text="Saved as you choose.">
+    <Section title="Preferences" text="Changes are saved immediately.">
       {found.error && <LoadProblem error={found.error} onRetry={() => void found.refetch()} />}
       <div className="space-y-3.5">
         {found.data && <Choices preferences={found.data} />}
@@ -60,14 +60,14 @@ function Choices({ preferences }: { preferences: Preferences }) {
     <>
       <div className="grid gap-3.5 sm:grid-cols-2">
         <SelectField
-          label="Falls asleep after"
-          hint="it wakes when you write"
+          label="Sleep after"
+          hint="wakes when you write"
           value={idleTimeoutMs ?? ""}
           onChange={({ target }) =>
             save.mutate({ idleTimeoutMs: target.value === "" ? null : Number(target.value) })
           }
         >
-          <option value="">As the server has it</option>
+          <option value="">Server default</option>
           {IDLE_TIMEOUTS.map(({ ms, words }) => (
             <option key={ms} value={ms}>
               {words}
@@ -78,13 +78,13 @@ function Choices({ preferences }: { preferences: Preferences }) {
           )}
         </SelectField>
         <SelectField
-          label="While it is busy"
+          label="When busy"
           value={queueMode ?? ""}
           onChange={({ target }) =>
             save.mutate({ queueMode: target.value === "" ? null : (target.value as QueueMode) })
           }
         >
-          <option value="">As the server has it</option>
+          <option value="">Server default</option>
           {Object.entries(QUEUES).map(([mode, words]) => (
             <option key={mode} value={mode}>
               {words}
@@ -94,7 +94,7 @@ function Choices({ preferences }: { preferences: Preferences }) {
       </div>
       <ModelSelect
         label="Model"
-        hint={forAll === null ? undefined : `an admin chose ${forAll} for everybody`}
+        hint={forAll === null ? undefined : `set to ${forAll} for everyone by an admin`}
         none="Automatic"
         value={forAll ?? model}
         isDisabled={forAll !== null}
@@ -124,16 +124,16 @@ function ModelForAll() {
     {
       stale: keys.preferences,
       done: (model) =>
-        model === null ? "Everybody chooses" : `All orchestrators use ${model} from now on`,
-      failed: "The model was not changed",
+        model === null ? "Everyone can choose a model" : `All orchestrators now use ${model}`,
+      failed: "Couldn't change the model",
     },
   );
   if (!isAdmin || found.data === undefined) return null;
   return (
     <ModelSelect
-      label="Model of everybody's orchestrator"
-      hint="for admins"
-      none="Everybody chooses"
+      label="Model for all orchestrators"
+      hint="admins only"
+      none="Each person chooses"
       value={found.data.model}
       isDisabled={save.isPending}
       onChange={(model) => save.mutate(model)}
@@ -168,7 +168,7 @@ function ModelSelect({ label, hint, none, value, isDisabled, onChange }: ModelSe
           {id} · {priceWords(price)}
         </option>
       ))}
-      {!isOffered && <option value={value}>{value} · not usable now</option>}
+      {!isOffered && <option value={value}>{value} · unavailable</option>}
     </SelectField>
   );
 }

@@ -29,9 +29,9 @@ export function OrchestratorTab() {
       <p className="rounded-xl border border-dashed border-line-strong px-4 py-8 text-center text-ink-soft">
         You have no orchestrator yet.{" "}
         <Link to="/" search={true} className="text-accent underline underline-offset-2">
-          Open your conversation
+          Start a conversation
         </Link>{" "}
-        and it is made.
+        to create it.
       </p>
     );
   }
@@ -39,7 +39,7 @@ export function OrchestratorTab() {
     <>
       <Section
         title="Your orchestrator"
-        text="The agent you talk to. It answers, or gives the work to others and tells you."
+        text="The agent you talk to. It answers you, or delegates work to other agents and reports back."
       >
         <IdentityForm key={identity.updatedAt} identity={identity} />
       </Section>
@@ -55,8 +55,8 @@ function Life({ session, needsRestart }: { session: Session; needsRestart: boole
   const [isAsking, setIsAsking] = useState(false);
   const restart = useMutation({
     mutationFn: () => api.orchestrators.restart({ body: { force: true } }),
-    onSuccess: () => toasts.say("Your orchestrator has been restarted"),
-    onError: (error) => toasts.fail("It was not restarted", error),
+    onSuccess: () => toasts.say("Orchestrator restarted"),
+    onError: (error) => toasts.fail("Couldn't restart the orchestrator", error),
     onSettled: () => {
       setIsAsking(false);
       void queryClient.invalidateQueries({ queryKey: keys.orchestrator });
@@ -64,11 +64,14 @@ function Life({ session, needsRestart }: { session: Session; needsRestart: boole
     },
   });
   return (
-    <Section title="State" text="It is kept when you close the page, and comes back by itself.">
+    <Section
+      title="State"
+      text="Keeps running when you close the page, and restarts automatically."
+    >
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-xl border border-line bg-raised px-3.5 py-3">
         <div className="min-w-0 flex-1 basis-56 space-y-0.5">
           <p className="text-[0.8125rem] font-medium">
-            {needsRestart ? "It has ended" : <ActivityLabel activity={session.activity} />}
+            {needsRestart ? "Stopped" : <ActivityLabel activity={session.activity} />}
           </p>
           <p className="text-xs text-ink-faint">
             {lifeWords(session.incarnation)} · {moneyWords(session.cost)} so far
@@ -84,8 +87,8 @@ function Life({ session, needsRestart }: { session: Session; needsRestart: boole
         title="Restart your orchestrator?"
         text={
           needsRestart
-            ? "It is started again and keeps its memory of what was said."
-            : "What it is doing now is stopped. Its conversation, its queue and its children stay."
+            ? "It restarts and keeps its conversation."
+            : "The running turn is stopped. Its queue and its child sessions stay."
         }
         action="Restart"
         isBusy={restart.isPending}

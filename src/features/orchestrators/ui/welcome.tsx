@@ -9,7 +9,7 @@ import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { Avatar } from "#surfaces/web/kit/avatar.tsx";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
-import { useIsAdmin, useMe } from "#surfaces/web/kit/hooks/use-me.ts";
+import { useIsAdmin } from "#surfaces/web/kit/hooks/use-me.ts";
 import type { MyOrchestrator } from "#surfaces/web/kit/hooks/use-orchestrator.ts";
 import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 
@@ -21,18 +21,14 @@ export function Welcome({ identity }: { identity: Identity | null }) {
   const mayManage = useIsAdmin();
   const [isAdding, setIsAdding] = useState(false);
   const name = identity?.name ?? "Your orchestrator";
-  const person = useMe()?.user.name;
   return (
     <div className="mx-auto flex min-h-full max-w-xl flex-col justify-center gap-5 px-5 py-8">
       <div>
         <Avatar name={name} avatar={identity?.avatar ?? null} className="size-12 text-2xl" />
-        <h2 className="mt-3 text-xl font-semibold tracking-tight">
-          {person === undefined ? "What should be done?" : `What should be done, ${person}?`}
-        </h2>
+        <h2 className="mt-3 text-xl font-semibold tracking-tight">What can I help with?</h2>
         <p className="mt-1.5 text-ink-soft">
-          {name} answers you, or gives the work to other agents and tells you what came of it. You
-          see them in the list, and can open, steer or stop any of them. Close this page at any
-          time: the work goes on.
+          {name} answers you, or delegates work to other agents and reports back. You can open,
+          steer or stop any of them from the list. Work continues when you close this page.
         </p>
       </div>
       <DemoNotice models={models} onAdd={mayManage ? () => setIsAdding(true) : undefined} />
@@ -69,7 +65,7 @@ function NameForm({ identity }: { identity: Identity }) {
     (chosen: string) => api.orchestrators.updateIdentity({ body: { name: chosen } }),
     {
       stale: keys.orchestrator,
-      done: (chosen) => `It is called ${chosen} now`,
+      done: (chosen) => `Renamed to ${chosen}`,
       onDone: ({ identity: named }) => {
         queryClient.setQueryData<MyOrchestrator>(
           keys.orchestrator,
@@ -92,7 +88,7 @@ function NameForm({ identity }: { identity: Identity }) {
       onSubmit={submit}
     >
       <label htmlFor="orchestrator-name" className="block text-[0.8125rem] font-medium">
-        Would you like to give it a name?
+        Name your orchestrator
       </label>
       <div className="flex flex-wrap gap-2">
         <input

@@ -30,16 +30,16 @@ export function MembersTab() {
   return (
     <>
       {isAdmin && <Invite orgId={orgId} />}
-      <Section title="Members" text={isAdmin ? undefined : "Admins can change this."}>
-        <List found={members} empty="Nobody yet.">
+      <Section title="Members" text={isAdmin ? undefined : "Only admins can change members."}>
+        <List found={members} empty="No members yet.">
           {(member) => (
             <MemberRow key={member.userId} orgId={orgId} member={member} isAdmin={isAdmin} />
           )}
         </List>
       </Section>
       {isAdmin && (
-        <Section title="Invitations" text="Links that nobody has used yet.">
-          <List found={invitations} empty="None wait.">
+        <Section title="Invitations" text="Links that have not been used yet.">
+          <List found={invitations} empty="No pending invitations.">
             {(invitation) => (
               <InvitationRow key={invitation.id} orgId={orgId} invitation={invitation} />
             )}
@@ -65,13 +65,13 @@ function MemberRow({ orgId, member, isAdmin }: MemberRowProps) {
     (wanted: Role) => api.orgs.updateMember({ orgId, userId, body: { role: wanted } }),
     {
       stale: keys.members,
-      failed: `The role of ${name} was not changed`,
+      failed: `Couldn't change the role of ${name}`,
     },
   );
   const remove = useChange(() => api.orgs.removeMember({ orgId, userId }), {
     stale: keys.members,
-    done: () => `${name} was removed`,
-    failed: `${name} was not removed`,
+    done: () => `Removed ${name}`,
+    failed: `Couldn't remove ${name}`,
   });
   return (
     <Row
@@ -97,7 +97,7 @@ function MemberRow({ orgId, member, isAdmin }: MemberRowProps) {
           </select>
           <Remove
             label={`Remove ${name}`}
-            text="Their sessions stop and they are signed out everywhere. What they made stays."
+            text="Their sessions stop and they are signed out everywhere. Their data stays."
             action="Remove"
             isBusy={remove.isPending}
             onConfirm={() => remove.mutate(undefined)}
@@ -113,17 +113,17 @@ function MemberRow({ orgId, member, isAdmin }: MemberRowProps) {
 function InvitationRow({ orgId, invitation }: { orgId: string; invitation: Invitation }) {
   const now = useNow(60_000);
   const { id, email, role, expiresAt } = invitation;
-  const who = email ?? "Whoever has the link";
+  const who = email ?? "Anyone with the link";
   const withdraw = useChange(() => api.orgs.withdrawInvitation({ orgId, id }), {
     stale: keys.invitations,
-    done: () => "The invitation was withdrawn",
-    failed: "The invitation was not withdrawn",
+    done: () => "Invitation withdrawn",
+    failed: "Couldn't withdraw the invitation",
   });
   return (
-    <Row name={who} text={`as ${role} · ends ${until(expiresAt, now) || "now"}`}>
+    <Row name={who} text={`as ${role} · expires ${until(expiresAt, now) || "now"}`}>
       <Remove
-        label={`Withdraw the invitation of ${email ?? "whoever has the link"}`}
-        text="Its link works no longer."
+        label={`Withdraw the invitation for ${email ?? "anyone with the link"}`}
+        text="Its link stops working."
         action="Withdraw"
         isBusy={withdraw.isPending}
         onConfirm={() => withdraw.mutate(undefined)}
@@ -153,17 +153,17 @@ function Invite({ orgId }: { orgId: string }) {
   };
   return (
     <Section
-      title="Invite somebody"
-      text="Whoever opens the link joins; it works once, for 7 days."
+      title="Invite someone"
+      text="Anyone who opens the link can join. It works once, for 7 days."
     >
       {link !== undefined && (
-        <ShownOnce label="The link" value={link} onDone={() => setLink(undefined)} />
+        <ShownOnce label="Link" value={link} onDone={() => setLink(undefined)} />
       )}
-      <form aria-label="Invite somebody" className="space-y-2" onSubmit={submit}>
+      <form aria-label="Invite someone" className="space-y-2" onSubmit={submit}>
         <div className="grid items-end gap-2 sm:grid-cols-[2fr_1fr_auto]">
           <TextField
             label="E-mail"
-            hint="optional: only they can use it"
+            hint="optional; limits the link to this address"
             type="email"
             maxLength={254}
             value={email}
@@ -178,7 +178,7 @@ function Invite({ orgId }: { orgId: string }) {
             <option value="admin">Admin</option>
           </SelectField>
           <Button type="submit" look="primary" disabled={invite.isPending}>
-            Make a link
+            Create link
           </Button>
         </div>
         {invite.isError && <InlineError>{messageOf(invite.error)}</InlineError>}

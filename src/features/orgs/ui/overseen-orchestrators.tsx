@@ -23,7 +23,7 @@ export function OverseenOrchestrators({ orgId, members }: OverseenOrchestratorsP
   });
   const names = new Map(members.map(({ userId, name }) => [userId, name]));
   return (
-    <List found={found} empty="Nobody has an orchestrator yet.">
+    <List found={found} empty="No orchestrators yet.">
       {(one) => (
         <OrchestratorRow
           key={one.identity.userId}
@@ -44,7 +44,7 @@ function OrchestratorRow({ orchestrator, owner }: OrchestratorRowProps) {
   const now = useNow(60_000);
   const { identity, session } = orchestrator;
   const facts = [
-    `Works for ${revealLine(owner)}`,
+    `For ${revealLine(owner)}`,
     session?.model,
     session && moneyWords(session.cost),
     session && ago(session.updatedAt, now),
@@ -71,9 +71,9 @@ function OrchestratorRow({ orchestrator, owner }: OrchestratorRowProps) {
 
 /** Returns null unless it was never started or has ended. */
 function endWords({ session, needsRestart, recovery }: OverseenOrchestrator): string | null {
-  if (session === null) return "It was never started.";
+  if (session === null) return "Never started.";
   if (!needsRestart) return null;
   return recovery?.nextAttemptAt
-    ? `It has ended, and comes back by itself at ${clockTime(recovery.nextAttemptAt)}.`
-    : "It has ended. Its person can bring it back with the next message.";
+    ? `Stopped. Restarts automatically at ${clockTime(recovery.nextAttemptAt)}.`
+    : "Stopped. It restarts when its person sends the next message.";
 }

@@ -20,18 +20,18 @@ import { OverseenOrchestrators } from "./overseen-orchestrators.tsx";
 export function Oversight({ orgId, members }: { orgId: string; members: readonly Member[] }) {
   return (
     <>
-      <OnDemand title="Who has left" text="Their data stays until you purge it.">
+      <OnDemand title="Former members" text="Their data is kept until you purge it.">
         <FormerMembers orgId={orgId} />
       </OnDemand>
       <OnDemand
-        title="Everybody's orchestrators"
-        text="The state and the cost of each. What is said to them is not shown."
+        title="All orchestrators"
+        text="State and cost of each. Conversations are not shown."
       >
         <OverseenOrchestrators orgId={orgId} members={members} />
       </OnDemand>
       <OnDemand
-        title="Everybody's sessions"
-        text="What they are and what they cost. To read one you need a reason, and its owner is told."
+        title="All sessions"
+        text="State and cost of each. To read one, give a reason; its owner is notified."
       >
         <Sessions orgId={orgId} members={members} />
       </OnDemand>
@@ -71,7 +71,7 @@ function FormerMembers({ orgId }: { orgId: string }) {
       state.data?.some((one) => one.state === "purging") ? PURGING_REFETCH_MS : false,
   });
   return (
-    <List found={left} empty="Nobody has left.">
+    <List found={left} empty="No former members.">
       {(member) => <FormerMemberRow key={member.userId} orgId={orgId} member={member} />}
     </List>
   );
@@ -83,7 +83,7 @@ function FormerMemberRow({ orgId, member }: { orgId: string; member: Member }) {
     (confirm: string) => api.orgs.purgeMember({ orgId, userId, body: { confirm } }),
     {
       stale: keys.removedMembers,
-      done: () => "Their data is being removed",
+      done: () => "Removing their data",
     },
   );
   return (
@@ -99,9 +99,9 @@ function FormerMemberRow({ orgId, member }: { orgId: string; member: Member }) {
       {state === "removed" && (
         <ConfirmByTyping
           label={`Purge ${name}`}
-          text="Their sessions, private personas, secrets, keys and rules are removed for good. Nobody can bring them back."
+          text="Their sessions, private personas, secrets, keys and rules are deleted permanently. This cannot be undone."
           field="Type their name or e-mail address"
-          action="Purge for good"
+          action="Purge permanently"
           change={purge}
         />
       )}
@@ -117,7 +117,7 @@ function Sessions({ orgId, members }: { orgId: string; members: readonly Member[
   });
   const names = new Map(members.map(({ userId, name }) => [userId, name]));
   return (
-    <List found={sessions} empty="There are none.">
+    <List found={sessions} empty="No sessions.">
       {(session) => (
         <SessionRow
           key={session.id}
@@ -143,7 +143,7 @@ function SessionRow({ orgId, session, owner }: SessionRowProps) {
     (reason: string) => api.orgs.openSession({ orgId, sessionId: id, body: { reason } }),
     {
       stale: keys.overseen,
-      done: () => "You can read it for an hour",
+      done: () => "You can read the session for an hour",
     },
   );
   const left = openUntil === null ? "" : until(openUntil, now);
@@ -155,8 +155,8 @@ function SessionRow({ orgId, session, owner }: SessionRowProps) {
       {left === "" ? (
         <ConfirmByTyping
           label={`Open a session of ${owner}`}
-          text="You can read it for an hour. Its owner sees that you did, and why."
-          field="Why you have to"
+          text="You can read it for an hour. Its owner sees that you opened it, and your reason."
+          field="Reason"
           action="Open"
           change={open}
         />
@@ -167,7 +167,7 @@ function SessionRow({ orgId, session, owner }: SessionRowProps) {
           search={true}
           className="text-xs font-medium text-accent hover:underline"
         >
-          Read it (closes {left})
+          Read (access ends {left})
         </Link>
       )}
     </Row>

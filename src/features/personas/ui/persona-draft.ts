@@ -115,21 +115,22 @@ export function removeRule(draft: PersonaDraft, key: number): PersonaDraft {
 /** Finds what would surely be refused; the server checks the rest. */
 export function problemsOf({ name, files, rules }: PersonaDraft): Problems {
   const problems: Record<string, string> = {};
-  if (name.trim() === "") problems.name = "Give it a name.";
+  if (name.trim() === "") problems.name = "Enter a name.";
   const seen = new Set<string>();
   for (const [at, { filename, order }] of files.entries()) {
     const file = filename.trim();
-    if (file === "") problems[`files.${at}.filename`] = "Give it a name, such as rules.md.";
+    if (file === "") problems[`files.${at}.filename`] = "Enter a file name, such as rules.md.";
     else if (seen.has(file.toLowerCase()))
-      problems[`files.${at}.filename`] = `${file} is there twice. Rename one of the two.`;
+      problems[`files.${at}.filename`] = `${file} exists twice. Rename one of them.`;
     seen.add(file.toLowerCase());
     if (orderOf(order) === undefined)
-      problems[`files.${at}.sortOrder`] = `A whole number from 0 to ${MAX_ORDER}.`;
+      problems[`files.${at}.sortOrder`] = `Enter a whole number from 0 to ${MAX_ORDER}.`;
   }
   for (const [at, { tool, pattern }] of rules.entries()) {
     if (!TOOL.test(tool.trim()))
-      problems[`toolPolicy.${at}.tool`] = "The name of a tool, such as bash, or * for any.";
-    if (pattern === "") problems[`toolPolicy.${at}.pattern`] = "Say what it is about; * for all.";
+      problems[`toolPolicy.${at}.tool`] = "Enter a tool name, such as bash, or * for any tool.";
+    if (pattern === "")
+      problems[`toolPolicy.${at}.pattern`] = "Enter a pattern, or * for everything.";
   }
   return problems;
 }

@@ -82,7 +82,7 @@ function Editor({ orgId, saved }: EditorProps) {
     },
     {
       stale: keys.personas,
-      done: (_, { persona }) => `${persona.name} is saved as version ${persona.version}`,
+      done: (_, { persona }) => `Saved ${persona.name} as version ${persona.version}`,
       onDone: ({ persona }) => {
         setBase(persona);
         setDraft(draftOf(persona));
@@ -119,9 +119,7 @@ function Editor({ orgId, saved }: EditorProps) {
       <form ref={form} aria-label="Persona" onSubmit={submit}>
         <fieldset disabled={!mayEdit || save.isPending} className="min-w-0 space-y-5">
           <legend className="mb-3 text-lg font-semibold">{base?.name ?? "New persona"}</legend>
-          {!mayEdit && (
-            <p className="text-ink-soft">Only who made it, or an admin, can change it.</p>
-          )}
+          {!mayEdit && <p className="text-ink-soft">Only its creator or an admin can change it.</p>}
           <PersonaFields
             draft={draft}
             problems={shown}
@@ -187,11 +185,11 @@ function PersonaFields({ draft, problems, onChange }: PersonaFieldsProps) {
         }
       >
         <option value="private">Private: only you</option>
-        <option value="shared">Shared: everybody in the organisation</option>
+        <option value="shared">Shared: everyone in the organisation</option>
       </SelectField>
       <SelectField
         label="Model"
-        hint="unless a session asks for another"
+        hint="unless a session chooses another"
         value={draft.model}
         onChange={(event) => onChange({ model: event.target.value })}
       >
@@ -199,7 +197,7 @@ function PersonaFields({ draft, problems, onChange }: PersonaFieldsProps) {
       </SelectField>
       <SelectField
         label="Runtime"
-        hint="unless a session asks for another"
+        hint="unless a session chooses another"
         value={draft.runtime}
         onChange={(event) => onChange({ runtime: event.target.value })}
       >
@@ -215,7 +213,7 @@ function Choices({ chosen, offered }: { chosen: string; offered: readonly string
   return (
     <>
       <option value="">Automatic</option>
-      {isGone && <option value={chosen}>{chosen} (not offered now)</option>}
+      {isGone && <option value={chosen}>{chosen} (unavailable)</option>}
       {offered.map((name) => (
         <option key={name} value={name}>
           {name}

@@ -17,11 +17,11 @@ export function PersonaFiles({ draft, problems, onChange }: PersonaFilesProps) {
       <div>
         <h3 className="font-semibold">Files</h3>
         <p className="text-xs text-ink-faint">
-          The agent is given all of them; the smallest order goes first, SAFETY.md before all.
+          The agent reads all of them, in ascending order; SAFETY.md always comes first.
         </p>
       </div>
       {draft.files.length === 0 && (
-        <p className="text-ink-soft">It has none yet: it works as any agent would.</p>
+        <p className="text-ink-soft">No files yet. The agent uses its default instructions.</p>
       )}
       {draft.files.map((file, index) => (
         <fieldset

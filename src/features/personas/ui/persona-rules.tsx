@@ -23,8 +23,8 @@ export function PersonaRules({ draft, problems, onChange }: PersonaRulesProps) {
       <div>
         <h3 className="font-semibold">Tool rules</h3>
         <p className="text-xs text-ink-faint">
-          For sessions with this persona, besides the rules that hold anyway. Deny goes before ask,
-          ask before allow. What allows holds for others only when an admin wrote it.
+          For sessions with this persona, in addition to the general rules. Deny overrides ask, and
+          ask overrides allow. “Allow” rules apply to other people only if an admin wrote them.
         </p>
       </div>
       <datalist id={tools}>
@@ -32,7 +32,9 @@ export function PersonaRules({ draft, problems, onChange }: PersonaRulesProps) {
           <option key={tool} value={tool} />
         ))}
       </datalist>
-      {draft.rules.length === 0 && <p className="text-ink-soft">None: the usual rules hold.</p>}
+      {draft.rules.length === 0 && (
+        <p className="text-ink-soft">No rules. The general rules apply.</p>
+      )}
       {draft.rules.map((rule, index) => (
         <fieldset
           key={rule.key}
@@ -66,7 +68,7 @@ export function PersonaRules({ draft, problems, onChange }: PersonaRulesProps) {
           <div className="max-sm:order-1 max-sm:col-span-3">
             <TextField
               label="Pattern"
-              hint="* stands for anything"
+              hint="* matches anything"
               spellCheck={false}
               maxLength={10_000}
               className="font-mono text-xs"

@@ -32,11 +32,13 @@ export function PersonaSkills({ persona, onChange }: PersonaSkillsProps) {
   return (
     <Section
       title="Skills"
-      text="Folders with a SKILL.md. A session with this persona finds them in .muster/skills/."
+      text="Folders with a SKILL.md. Sessions with this persona find them in .muster/skills/."
     >
       <List
         found={found}
-        empty={mayEdit ? "None yet. Import one below." : "None. Who made it can import some."}
+        empty={
+          mayEdit ? "No skills yet. Import one below." : "No skills. Its creator can import them."
+        }
       >
         {(skill) => <SkillRow key={skill.name} {...{ persona, skill, onChange }} />}
       </List>
@@ -44,7 +46,7 @@ export function PersonaSkills({ persona, onChange }: PersonaSkillsProps) {
         <>
           <ImportSkills persona={persona} onChange={onChange} />
           <p className="text-xs text-ink-faint">
-            From a folder of your own machine:{" "}
+            From a folder on your machine:{" "}
             <code className="font-mono [overflow-wrap:anywhere]">
               muster personas skills add {slug} FOLDER
             </code>
@@ -64,8 +66,8 @@ function SkillRow({ persona, skill, onChange }: SkillRowProps) {
   const { name, description, source, sha256, files } = skill;
   const remove = useChange(() => api.personas.deleteSkill({ orgId, id: persona.id, name }), {
     stale: keys.personas,
-    done: () => `${name} was removed`,
-    failed: `${name} was not removed`,
+    done: () => `Removed ${name}`,
+    failed: `Couldn't remove ${name}`,
     onDone: (answer) => onChange(answer.persona),
   });
   const again = useChange(
@@ -73,7 +75,7 @@ function SkillRow({ persona, skill, onChange }: SkillRowProps) {
     {
       stale: keys.personas,
       done: (_, { skills }) => importedWords(skills),
-      failed: `${name} was not imported again`,
+      failed: `Couldn't update ${name}`,
       onDone: (answer) => onChange(answer.persona),
     },
   );
@@ -91,7 +93,7 @@ function SkillRow({ persona, skill, onChange }: SkillRowProps) {
       {persona.mayEdit && source !== null && (
         <IconButton
           size="small"
-          label={`Import ${name} again`}
+          label={`Update ${name}`}
           disabled={again.isPending}
           onClick={() =>
             again.mutate(
@@ -105,7 +107,7 @@ function SkillRow({ persona, skill, onChange }: SkillRowProps) {
       {persona.mayEdit && (
         <Remove
           label={`Remove ${name}`}
-          text="The next sessions with this persona do not have it. Those that have it keep it."
+          text="New sessions with this persona won't have it. Existing sessions keep it."
           action="Remove"
           isBusy={remove.isPending}
           onConfirm={() => remove.mutate(undefined)}
@@ -169,8 +171,8 @@ function ImportSkills({ persona, onChange }: PersonaSkillsProps) {
       onSubmit={submit}
     >
       <TextField
-        label="Git address"
-        hint="https, public"
+        label="Git URL"
+        hint="public, https"
         inputMode="url"
         spellCheck={false}
         maxLength={2_000}
@@ -191,7 +193,7 @@ function ImportSkills({ persona, onChange }: PersonaSkillsProps) {
           onChange={(event) => set({ ref: event.target.value })}
         />
         <TextField
-          label="Folder in it"
+          label="Folder in the repository"
           hint="optional"
           spellCheck={false}
           maxLength={300}

@@ -16,9 +16,9 @@ export function PersonaVersions({ persona: { id, version } }: { persona: Persona
   return (
     <Section
       title="Versions"
-      text="A session keeps the version it began with until it is refreshed."
+      text="A session keeps the version it started with until you refresh it."
     >
-      <List found={found} empty="None.">
+      <List found={found} empty="No versions.">
         {(one: VersionSummary) => (
           <Row
             key={one.id}
@@ -31,7 +31,7 @@ export function PersonaVersions({ persona: { id, version } }: { persona: Persona
             text={
               <>
                 <time dateTime={one.createdAt}>{fullTime(one.createdAt)}</time> ·{" "}
-                {one.createdBy === "system" ? "came with Muster" : `by ${one.createdBy}`} ·{" "}
+                {one.createdBy === "system" ? "built in" : `by ${one.createdBy}`} ·{" "}
                 <span className="font-mono">{one.sha256.slice(0, 12)}</span>
               </>
             }

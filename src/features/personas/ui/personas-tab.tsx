@@ -21,7 +21,7 @@ export function PersonasTab() {
     <>
       <Section
         title="Shared"
-        text="Everybody in the organisation can use them."
+        text="Everyone in the organisation can use them."
         aside={
           <Link
             to="/settings/personas/$personaId"
@@ -34,12 +34,15 @@ export function PersonasTab() {
           </Link>
         }
       >
-        <List found={of("shared")} empty="None yet.">
+        <List found={of("shared")} empty="No shared personas yet.">
           {(persona) => <PersonaRow key={persona.id} persona={persona} />}
         </List>
       </Section>
-      <Section title="Private" text="Only you can see and use them.">
-        <List found={of("private")} empty="None yet. A new persona is private until you share it.">
+      <Section title="Private" text="Only you can see and use these.">
+        <List
+          found={of("private")}
+          empty="No private personas yet. New personas are private until you share them."
+        >
           {(persona) => <PersonaRow key={persona.id} persona={persona} />}
         </List>
       </Section>
@@ -55,13 +58,13 @@ function PersonaRow({ persona }: { persona: PersonaSummary }) {
     (is: boolean) => api.personas[is ? "setDefault" : "unsetDefault"]({ orgId, id }),
     {
       stale: keys.personas,
-      failed: "The default was not changed",
+      failed: "Couldn't change the default",
     },
   );
   const remove = useChange(() => api.personas.delete({ orgId, id }), {
     stale: keys.personas,
-    done: () => `${name} was deleted`,
-    failed: `${name} was not deleted`,
+    done: () => `Deleted ${name}`,
+    failed: `Couldn't delete ${name}`,
   });
   return (
     <Row
@@ -83,7 +86,7 @@ function PersonaRow({ persona }: { persona: PersonaSummary }) {
       {isAdmin && persona.visibility === "shared" && (
         <Button
           size="small"
-          aria-label={isDefault ? `${name} as default no more` : `Make ${name} the default`}
+          aria-label={isDefault ? `Unset ${name} as the default` : `Make ${name} the default`}
           disabled={setDefault.isPending}
           onClick={() => setDefault.mutate(!isDefault)}
         >
@@ -93,7 +96,7 @@ function PersonaRow({ persona }: { persona: PersonaSummary }) {
       {persona.mayEdit && (
         <Remove
           label={`Delete ${name}`}
-          text="Nobody can choose it any more. Sessions that work with it keep the version they have."
+          text="It can no longer be chosen. Sessions that use it keep their version."
           isBusy={remove.isPending}
           onConfirm={() => remove.mutate(undefined)}
         />

@@ -25,12 +25,12 @@ it.each([
 test("says which are different, or that none is", () => {
   const skill = { name: "pdf", description: "d", sha256: "ab", source: null };
   expect(importedWords([{ ...skill, change: "added" }])).toBe("pdf added.");
-  expect(importedWords([{ ...skill, change: "unchanged" }])).toBe("Nothing is different: pdf.");
+  expect(importedWords([{ ...skill, change: "unchanged" }])).toBe("Already up to date: pdf.");
 });
 
 test("says where it came from and what it is pinned to", () => {
   const sha256 = "ab".repeat(32);
-  expect(sourceWords(null, sha256)).toBe("from files · abababababab");
+  expect(sourceWords(null, sha256)).toBe("imported from files · abababababab");
   const source = { url: "https://h/a", ref: "v1", path: "skills/pdf", commit: "c".repeat(40) };
   expect(sourceWords(source, sha256)).toBe("h/a › skills/pdf · v1 at cccccccccccc · abababababab");
 });

@@ -41,7 +41,7 @@ export function fieldOfImport(error: unknown): keyof ImportDraft | undefined {
 
 export function importedWords(skills: readonly ImportedSkill[]): string {
   const isSame = skills.every(({ change }) => change === "unchanged");
-  if (isSame) return `Nothing is different: ${skills.map(({ name }) => name).join(", ")}.`;
+  if (isSame) return `Already up to date: ${skills.map(({ name }) => name).join(", ")}.`;
   return `${skills.map(({ name, change }) => `${name} ${change}`).join(", ")}.`;
 }
 
@@ -49,7 +49,7 @@ const HASH_CHARS = 12;
 
 export function sourceWords(source: SkillSource | null, sha256: string): string {
   const hash = sha256.slice(0, HASH_CHARS);
-  if (source === null) return `from files · ${hash}`;
+  if (source === null) return `imported from files · ${hash}`;
   const { url, ref, path, commit } = source;
   const place = [url.replace(/^https:\/\//, ""), path].filter(Boolean).join(" › ");
   const at = `${ref === null ? "" : `${ref} at `}${commit.slice(0, HASH_CHARS)}`;

@@ -56,7 +56,7 @@ export const builtinRules: readonly BuiltinRule[] = [
     "bash",
     "rm -r …, rm *, find … -delete, git clean, git reset --hard, rsync --delete",
     "ask",
-    "It deletes or throws away much at once, and that may be more than this session's own work.",
+    "Bulk delete; may affect files outside this session.",
     ({ shell, fresh }) => shell !== null && deletesTrees(shell, fresh),
   ),
   builtin(

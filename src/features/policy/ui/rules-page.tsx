@@ -36,24 +36,21 @@ export function RulesPage() {
       )}
       {found.isSuccess && (
         <>
-          <Group title="Yours" text="Made when you allowed something for a session or for good.">
+          <Group title="Yours" text="Created when you allowed something for a session or always.">
             {own.length > 0 ? (
               <RuleList rules={own} isRemovable />
             ) : (
               <p className="rounded-xl border border-dashed border-line-strong px-4 py-8 text-center text-ink-soft">
-                None yet. When an agent asks, choose “Always allow” and the rule stands here.
+                No rules yet. When an agent asks for permission, choose “Always allow” to add one.
               </p>
             )}
           </Group>
           {org.length > 0 && (
-            <Group title="Your organisation's" text="Hold for everybody. Admins can change them.">
+            <Group title="Organisation" text="Apply to everyone. Only admins can change them.">
               <RuleList rules={org} isRemovable />
             </Group>
           )}
-          <Group
-            title="Built in"
-            text="Hold when nothing above says otherwise. A “no” always wins."
-          >
+          <Group title="Built-in" text="Apply when no rule above matches. Deny always wins.">
             <RuleList rules={builtin} />
           </Group>
         </>
@@ -112,7 +109,7 @@ function scrollToRule(element: HTMLElement | null): void {
 function RuleNote({ rule, now }: { rule: Rule; now: number }) {
   return (
     <>
-      {rule.note ?? (rule.match === "exact" ? "Exactly this" : "Whatever fits")}
+      {rule.note ?? (rule.match === "exact" ? "Exact match" : "Pattern match")}
       {rule.sessionId !== null && (
         <>
           {" · only in "}
@@ -160,8 +157,8 @@ function RemoveRule({ rule }: { rule: Rule }) {
   const toasts = useToasts();
   const remove = useMutation({
     mutationFn: () => api.policy.delete({ id: rule.id }),
-    onSuccess: () => toasts.say("Rule removed", "From now on you are asked again."),
-    onError: (error) => toasts.fail("The rule was not removed", error),
+    onSuccess: () => toasts.say("Rule removed", "You will be asked again."),
+    onError: (error) => toasts.fail("Couldn't remove the rule", error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: keys.rules }),
   });
   return (

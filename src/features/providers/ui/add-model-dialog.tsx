@@ -49,20 +49,20 @@ export function AddModelDialog({
     const [model] = models;
     if (!saved.answered)
       toasts.say(
-        `${saved.name} is saved, but could not be tried`,
-        "It gave no list of models, so its models are not chosen by themselves until one has answered a turn. Save it again once it can be reached.",
+        `Saved ${saved.name}, but couldn't test it`,
+        "It returned no list of models. Its models are not chosen automatically until one of them has completed a turn. Save it again when it is reachable.",
       );
     else if (model)
       toasts.say(
-        `${model.provider} is set up`,
-        models.length === 1 ? model.id : `${plural(models.length, "model")} to choose from`,
+        `${model.provider} is ready`,
+        models.length === 1 ? model.id : `${plural(models.length, "model")} available`,
       );
     onAdded?.(models);
     onClose();
   };
   return (
     <Modal
-      title={provider ? `Change ${provider.name}` : "Add a model"}
+      title={provider ? `Edit ${provider.name}` : "Add a model"}
       isOpen={isOpen}
       onClose={onClose}
     >
@@ -153,12 +153,12 @@ function Waiting({ phase, title }: { phase: SetupPhase; title: string }) {
       <div>
         <p className="font-medium">
           {phase.at === "saving"
-            ? `Asking ${title} whether it takes the key…`
-            : `Asking ${title} for its models…`}
+            ? `Checking the key with ${title}…`
+            : `Loading models from ${title}…`}
         </p>
         <p className="mt-1 text-xs text-ink-faint">
           {phase.at === "saving"
-            ? "The key goes to the server, which keeps it encrypted."
+            ? "The key is stored encrypted on the server."
             : "This takes a second or two."}
         </p>
       </div>
@@ -178,24 +178,26 @@ function Failed({ provider, why, onChange, onClose }: FailedProps) {
     <div className="space-y-4">
       <InlineError>
         {why === null ? (
-          <>{provider.name} is saved, but no runner has taken it up. Is one connected?</>
+          <>
+            {provider.name} is saved, but no runner has loaded it. Check that a runner is connected.
+          </>
         ) : (
           <>
-            {provider.name} is saved, but it cannot be used yet: no list of models came from{" "}
-            <span className="font-mono text-[0.9em]">{provider.baseUrl ?? "its address"}</span>.
+            {provider.name} is saved, but not usable yet: no list of models from{" "}
+            <span className="font-mono text-[0.9em]">{provider.baseUrl ?? "its URL"}</span>.
           </>
         )}
       </InlineError>
       {why !== null && (
         <p className="text-ink-soft">
-          Check that it runs, and its address and key. If it does not tell its models, name them
-          yourself.
+          Check that it is running, and check its URL and key. If it doesn't list its models, enter
+          them yourself.
         </p>
       )}
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>Leave it</Button>
+        <Button onClick={onClose}>Keep it</Button>
         <Button look="primary" onClick={onChange}>
-          Change it
+          Edit
         </Button>
       </div>
     </div>

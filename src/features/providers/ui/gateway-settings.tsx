@@ -8,13 +8,13 @@ import { useToasts } from "#surfaces/web/kit/toast.tsx";
 const CHOICES = [
   {
     name: "personalRunners",
-    title: "Members' own machines may use the organisation's models",
-    text: "For turns of their owner, metered and within the budget. Closed, they need keys of their own.",
+    title: "Members' own machines can use the organisation's models",
+    text: "For their owner's turns, metered and within the budget. If off, they need their own keys.",
   },
   {
     name: "environmentKeys",
-    title: "Runners on other machines may use the keys in the server's environment",
-    text: "Such as ANTHROPIC_API_KEY. The keys stay on the server; requests go through it.",
+    title: "Runners on other machines can use keys from the server's environment",
+    text: "For example ANTHROPIC_API_KEY. Keys stay on the server; requests go through it.",
   },
 ] as const;
 
@@ -29,7 +29,7 @@ export function GatewaySettings({ orgId }: { orgId: string }) {
   const change = useMutation({
     mutationFn: (body: Partial<Settings>) => api.gateway.update({ orgId, body }),
     onSuccess: (answer) => queryClient.setQueryData(keys.modelGateway, answer),
-    onError: (error) => toasts.fail("Not changed", error),
+    onError: (error) => toasts.fail("Couldn't change the setting", error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: keys.models }),
   });
   if (settings.error) return <InlineError>{messageOf(settings.error)}</InlineError>;
@@ -37,7 +37,7 @@ export function GatewaySettings({ orgId }: { orgId: string }) {
   if (!gateway) return null;
   return (
     <section aria-label="Model gateway" className="space-y-1.5">
-      <h2 className="font-semibold">Who may use them</h2>
+      <h2 className="font-semibold">Access</h2>
       <div className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised">
         {CHOICES.map(({ name, title, text }) => (
           <label key={name} className="flex cursor-pointer items-start gap-2.5 px-3.5 py-2.5">

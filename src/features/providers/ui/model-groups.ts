@@ -26,7 +26,7 @@ export function modelGroups(
     const usable = mine.filter((offer) => offer.usable);
     const reasons = mine.flatMap(({ why }) => (why === null ? [] : [why]));
     const silent =
-      mine.length === 0 ? ["No runner has taken it up yet. Check that one is connected."] : [];
+      mine.length === 0 ? ["No runner has loaded it yet. Check that one is connected."] : [];
     const broken = provider?.problem ? [provider.problem] : [];
     return { name, provider, usable, whys: [...new Set([...broken, ...reasons, ...silent])] };
   });

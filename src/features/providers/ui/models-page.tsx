@@ -57,8 +57,8 @@ export function ModelsPage() {
     >
       {error && <InlineError>{messageOf(error)}</InlineError>}
       <p className="text-xs text-ink-faint">
-        Prices are for a million tokens. Keys stay on the server, encrypted.
-        {!mayManage && " Admins can add models."}
+        Prices are per million tokens. Keys are stored encrypted on the server.
+        {!mayManage && " Only admins can add models."}
       </p>
       {groups.map((group) => (
         <Group
@@ -100,7 +100,7 @@ function Group({ group, mayManage, onAdd, onChange }: GroupProps) {
         </div>
         {mayManage && provider && (
           <>
-            <IconButton size="small" label={`Change ${name}`} onClick={() => onChange(provider)}>
+            <IconButton size="small" label={`Edit ${name}`} onClick={() => onChange(provider)}>
               <Pencil size={15} aria-hidden />
             </IconButton>
             <RemoveProvider name={name} />
@@ -125,19 +125,14 @@ function Group({ group, mayManage, onAdd, onChange }: GroupProps) {
 }
 
 function originWords({ name, provider, usable }: ModelGroup): string {
-  if (name === "demo") return "Built in: plays a script, with real tools";
-  if (provider === undefined)
-    return usable.length > 0 ? "Set up where the runner runs" : "Not set up";
+  if (name === "demo") return "Built-in: runs a script with real tools";
+  if (provider === undefined) return usable.length > 0 ? "Configured on the runner" : "Not set up";
   const key = provider.hasKey
     ? provider.keyEnd
       ? `key ending in ${provider.keyEnd}`
       : "with a key"
     : "without a key";
-  const facts = [
-    provider.baseUrl,
-    key,
-    provider.answered ? null : "could not be tried when it was saved",
-  ];
+  const facts = [provider.baseUrl, key, provider.answered ? null : "not tested when saved"];
   return facts.filter((fact) => fact !== null).join(" · ");
 }
 
@@ -177,8 +172,8 @@ function RemoveProvider({ name }: { name: string }) {
   const toasts = useToasts();
   const remove = useMutation({
     mutationFn: () => api.providers.delete({ name }),
-    onSuccess: () => toasts.say(`${name} was removed`, "Its key is deleted."),
-    onError: (error) => toasts.fail(`${name} was not removed`, error),
+    onSuccess: () => toasts.say(`Removed ${name}`, "Its key is deleted."),
+    onError: (error) => toasts.fail(`Couldn't remove ${name}`, error),
     onSettled: () => {
       setIsAsking(false);
       void queryClient.invalidateQueries({ queryKey: keys.providers });
@@ -198,7 +193,7 @@ function RemoveProvider({ name }: { name: string }) {
         isOpen={isAsking}
         onClose={() => setIsAsking(false)}
         title={`Remove ${name}?`}
-        text="Its key is deleted. Sessions that use its models cannot go on with them."
+        text="Its key is deleted. Sessions can no longer use its models."
         action="Remove"
         isBusy={remove.isPending}
         onConfirm={() => remove.mutate()}

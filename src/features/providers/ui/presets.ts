@@ -21,7 +21,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: "anthropic",
     title: "Anthropic",
-    means: "Claude, with a key",
+    means: "Claude models",
     name: "anthropic",
     kind: "anthropic",
     baseUrl: null,
@@ -32,7 +32,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: "openai",
     title: "OpenAI",
-    means: "GPT, with a key",
+    means: "GPT models",
     name: "openai",
     kind: "openai",
     baseUrl: null,
@@ -43,7 +43,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: "openrouter",
     title: "OpenRouter",
-    means: "Many makers, one key",
+    means: "Many providers, one key",
     name: "openrouter",
     kind: "openai-compatible",
     baseUrl: "https://openrouter.ai/api/v1",
@@ -54,7 +54,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: "ollama",
     title: "Ollama",
-    means: "On your own machine",
+    means: "Runs on your machine",
     name: "ollama",
     kind: "openai-compatible",
     baseUrl: "http://127.0.0.1:11434",
@@ -64,8 +64,8 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     id: "other",
-    title: "Another endpoint",
-    means: "Anything that speaks OpenAI's chat API",
+    title: "Custom endpoint",
+    means: "Any OpenAI-compatible API",
     name: null,
     kind: "openai-compatible",
     baseUrl: null,
@@ -112,12 +112,12 @@ export function problemsOf(
   const problems: Problems = {};
   const name = nameOf(preset, wish);
   if (before === undefined && preset.name === null) {
-    if (name === "") problems.name = "Give it a short name, such as house.";
+    if (name === "") problems.name = "Enter a short name, such as house.";
     else if (taken.includes(name))
-      problems.name = "There is one of this name. Choose another, or change that one.";
+      problems.name = "This name is taken. Choose another, or edit the existing provider.";
   }
   if (wish.baseUrl.trim() === "" && preset.asksAddress && preset.baseUrl === null)
-    problems.baseUrl = "Say where it is, such as http://127.0.0.1:8000/v1.";
+    problems.baseUrl = "Enter its URL, such as http://127.0.0.1:8000/v1.";
   if (apiKey === "" && preset.key === "needed" && !before?.hasKey)
     problems.apiKey = `${preset.title} needs a key.`;
   return problems;

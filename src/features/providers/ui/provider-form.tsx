@@ -37,8 +37,8 @@ export function ProviderForm(props: ProviderFormProps) {
   };
   const address = (
     <TextField
-      label="Address"
-      hint={preset.asksAddress ? undefined : "if it is not the usual one"}
+      label="URL"
+      hint={preset.asksAddress ? undefined : "if not the default"}
       problem={problems.baseUrl}
       inputMode="url"
       spellCheck={false}
@@ -59,7 +59,7 @@ export function ProviderForm(props: ProviderFormProps) {
       {preset.name === null && onChoose && (
         <TextField
           label="Name"
-          hint="stands before the model, as in house/llama"
+          hint="prefix of its models, as in house/llama"
           problem={problems.name}
           placeholder="house"
           spellCheck={false}
@@ -81,13 +81,13 @@ export function ProviderForm(props: ProviderFormProps) {
         spellCheck={false}
         data-1p-ignore
         data-lpignore="true"
-        placeholder={before?.hasKey ? "as it is" : undefined}
+        placeholder={before?.hasKey ? "unchanged" : undefined}
       />
       <More isOpen={problems.models !== undefined || (!preset.asksAddress && !!problems.baseUrl)}>
         {!preset.asksAddress && address}
         <TextField
           label="Models"
-          hint="names with commas between; empty for all it tells of"
+          hint="separated by commas; empty for all"
           problem={problems.models}
           spellCheck={false}
           autoComplete="off"
@@ -110,7 +110,7 @@ function Choice({ preset, onChoose }: { preset: Preset; onChoose: (preset: Prese
   const group = useId();
   return (
     <fieldset className="grid grid-cols-2 gap-2">
-      <legend className="sr-only">Who offers it</legend>
+      <legend className="sr-only">Provider</legend>
       {PRESETS.map((one) => (
         <label
           key={one.id}
@@ -133,11 +133,11 @@ function Choice({ preset, onChoose }: { preset: Preset; onChoose: (preset: Prese
 
 function KeyHint({ preset, before }: { preset: Preset; before: Provider | undefined }) {
   if (before?.hasKey)
-    return <>empty: the one that is kept{before.keyEnd && `, ending in ${before.keyEnd}`}</>;
-  if (preset.keysAt === null) return <>if it wants one</>;
+    return <>empty to keep the current key{before.keyEnd && `, ending in ${before.keyEnd}`}</>;
+  if (preset.keysAt === null) return <>if required</>;
   return (
     <>
-      made at{" "}
+      create one at{" "}
       <a
         href={preset.keysAt}
         target="_blank"

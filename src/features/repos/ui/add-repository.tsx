@@ -35,7 +35,7 @@ export function AddRepository() {
       }),
     {
       stale: keys.repos,
-      done: (_, { repo }) => `${repo.fullName} was added`,
+      done: (_, { repo }) => `${repo.fullName} added`,
       onDone: () => setWanted(NOTHING),
     },
   );
@@ -54,8 +54,8 @@ export function AddRepository() {
       <form aria-label="Add a repository" className="space-y-2" onSubmit={submit}>
         <div className="grid items-start gap-2 sm:grid-cols-[2fr_1.4fr_auto]">
           <TextField
-            label="Address"
-            hint="or owner/name on GitHub"
+            label="URL"
+            hint="or owner/name for GitHub"
             problem={atAddress ? messageOf(add.error) : refused?.fields.url}
             inputMode="url"
             spellCheck={false}
@@ -105,11 +105,11 @@ export function SyncRepositories({ isOpen, onClose }: { isOpen: boolean; onClose
     <Modal title="Sync from GitHub" isOpen={isOpen} onClose={close}>
       <form className="space-y-3.5" onSubmit={submit}>
         <p className="text-ink-soft">
-          Brings in repositories with the token in the secret GITHUB_TOKEN. Nothing is removed.
+          Imports repositories with the token in the secret GITHUB_TOKEN. Nothing is removed.
         </p>
         <TextField
           label="Account"
-          hint="optional: all that you work on, when empty"
+          hint="optional; empty for all your repositories"
           spellCheck={false}
           maxLength={100}
           value={owner}

@@ -44,7 +44,7 @@ function EditForm({ repo, onClose }: Omit<EditRepositoryProps, "isOpen">) {
   const form = useRef<HTMLFormElement>(null);
   const save = useChange((body: RepoChange) => api.repos.update({ orgId, repoId: repo.id, body }), {
     stale: keys.repos,
-    done: () => `${repo.fullName} is saved`,
+    done: () => `Saved ${repo.fullName}`,
     onDone: onClose,
   });
   const refused = save.isError ? refusedFields(save.error, isFieldOfRepo) : undefined;
@@ -79,7 +79,7 @@ function EditForm({ repo, onClose }: Omit<EditRepositoryProps, "isOpen">) {
       <div className="grid items-start gap-3.5 sm:grid-cols-2">
         <TextField
           label="Branch"
-          hint="the repository's own, when empty"
+          hint="empty for the repository's default"
           spellCheck={false}
           maxLength={250}
           placeholder="main"
@@ -91,7 +91,7 @@ function EditForm({ repo, onClose }: Omit<EditRepositoryProps, "isOpen">) {
       </div>
       <TextArea
         label="Setup command"
-        hint="once, in a new workspace"
+        hint="runs once in each new workspace"
         rows={2}
         spellCheck={false}
         maxLength={4_000}
@@ -125,12 +125,12 @@ function PersonaField({ chosen, onChange }: { chosen: string; onChange: (slug: s
   return (
     <SelectField
       label="Persona"
-      hint="unless a session asks for another"
+      hint="unless a session chooses another"
       value={chosen}
       onChange={(event) => onChange(event.target.value)}
     >
-      <option value="">The usual one</option>
-      {isGone && <option value={chosen}>{chosen} (gone)</option>}
+      <option value="">Default</option>
+      {isGone && <option value={chosen}>{chosen} (deleted)</option>}
       {shared.map((persona) => (
         <option key={persona.id} value={persona.slug}>
           {persona.name}
@@ -154,7 +154,7 @@ export function CredentialField({ value, problem, onChange }: CredentialFieldPro
     <>
       <TextField
         label="Secret"
-        hint="optional: the name of the one that opens it"
+        hint="optional; name of the secret with access"
         spellCheck={false}
         autoComplete="off"
         autoCapitalize="none"
@@ -186,7 +186,7 @@ function WebhookFields({ repo, draft, problems, onChange }: WebhookFieldsProps) 
     <div className="space-y-1.5">
       <TextField
         label="Webhook secret"
-        hint={repo.hasWebhookSecret ? "one is set; a new one takes its place" : "optional"}
+        hint={repo.hasWebhookSecret ? "set; enter a new one to replace it" : "optional"}
         type="password"
         autoComplete="new-password"
         spellCheck={false}
@@ -205,7 +205,7 @@ function WebhookFields({ repo, draft, problems, onChange }: WebhookFieldsProps) 
               onChange({ dropsWebhookSecret: event.target.checked, webhookSecret: "" })
             }
           />
-          Take the webhook secret away
+          Remove the webhook secret
         </label>
       )}
     </div>

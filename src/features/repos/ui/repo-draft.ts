@@ -54,13 +54,13 @@ const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 export function repoProblems(draft: RepoDraft): Problems {
   const problems: Record<string, string> = {};
   if (/^-|\s|\.\.|@\{/.test(draft.defaultBranch.trim()))
-    problems.defaultBranch = "This is no name of a branch. Check its spelling.";
+    problems.defaultBranch = "Not a valid branch name. Check the spelling.";
   const credential = draft.credential.trim();
   if (credential !== "" && !SECRET_NAME.test(credential))
-    problems.credential = "The name of a secret, such as GITHUB_TOKEN; not the token itself.";
+    problems.credential = "Enter the name of a secret, such as GITHUB_TOKEN, not the token itself.";
   const secret = draft.dropsWebhookSecret ? "" : draft.webhookSecret;
   if (secret !== "" && !/^[\x21-\x7e]{8,200}$/.test(secret))
-    problems.webhookSecret = "8 to 200 letters, digits and signs, without spaces.";
+    problems.webhookSecret = "Use 8 to 200 letters, digits and symbols, without spaces.";
   return problems;
 }
 

@@ -14,6 +14,6 @@ test("a sync says what it did, and why it stopped", () => {
   expect(syncWords({ ...none, ...counts, skipped: [] })).toBe("3 found, 1 added, 2 updated.");
   const stopped = { ...none, ...counts, missing: 1, skippedCount: 4, skipped: [] };
   expect(syncWords({ ...stopped, state: "stopped", stoppedBy: "rate_limit" })).toBe(
-    "3 found, 1 added, 2 updated, 1 missing, 4 left as they are. GitHub asks to wait; sync again later.",
+    "3 found, 1 added, 2 updated, 1 missing, 4 skipped. GitHub's rate limit is reached; sync again later.",
   );
 });

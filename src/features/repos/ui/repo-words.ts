@@ -8,9 +8,9 @@ export function namedBy(text: string): Pick<NewRepo, "fullName" | "url"> {
 }
 
 const WHY_STOPPED: Record<NonNullable<RepoSyncResult["stoppedBy"]>, string> = {
-  rate_limit: "GitHub asks to wait; sync again later.",
-  time: "It took too long; sync again to go on.",
-  size: "There are too many; name an account.",
+  rate_limit: "GitHub's rate limit is reached; sync again later.",
+  time: "It took too long; sync again to continue.",
+  size: "Too many repositories; enter an account.",
 };
 
 export function syncWords(sync: RepoSyncResult): string {
@@ -19,7 +19,7 @@ export function syncWords(sync: RepoSyncResult): string {
     `${sync.added} added`,
     `${sync.updated} updated`,
     ...(sync.missing > 0 ? [`${sync.missing} missing`] : []),
-    ...(sync.skippedCount > 0 ? [`${sync.skippedCount} left as they are`] : []),
+    ...(sync.skippedCount > 0 ? [`${sync.skippedCount} skipped`] : []),
   ].join(", ");
   return sync.stoppedBy === null ? `${counts}.` : `${counts}. ${WHY_STOPPED[sync.stoppedBy]}`;
 }
@@ -32,7 +32,7 @@ export function repoWords(repo: Repo): string {
     !enabled && "off",
     defaultBranch !== null && `branch ${defaultBranch}`,
     personaSlug !== null && `persona ${personaSlug}`,
-    credential !== null && `opened with ${credential}`,
+    credential !== null && `access with ${credential}`,
     repo.setupCommand !== null && "has a setup command",
     repo.hasWebhookSecret && "has a webhook secret",
   ];

@@ -11,8 +11,8 @@ import { AddRepository, SyncRepositories } from "./add-repository.tsx";
 import { EditRepository } from "./edit-repository.tsx";
 import { repoWords } from "./repo-words.ts";
 
-const EMPTY = "None yet. An admin can add one by its address.";
-const EMPTY_FOR_ADMIN = "None yet. Add one by its address above, or sync from GitHub.";
+const EMPTY = "No repositories yet. An admin can add one by its URL.";
+const EMPTY_FOR_ADMIN = "No repositories yet. Add one by its URL above, or sync from GitHub.";
 
 /** Repositories that sessions may name. */
 export function RepositoriesTab() {
@@ -26,8 +26,8 @@ export function RepositoriesTab() {
         title="Repositories"
         text={
           isAdmin
-            ? "Sessions may use those that are enabled, by name."
-            : "Sessions may use those that are enabled, by name. Admins can change them."
+            ? "Sessions can use enabled repositories by name."
+            : "Sessions can use enabled repositories by name. Only admins can change them."
         }
         aside={
           isAdmin && (
@@ -52,12 +52,12 @@ function RepoRow({ repo, isAdmin }: { repo: Repo; isAdmin: boolean }) {
   const { id, fullName, enabled } = repo;
   const change = useChange((body: RepoChange) => api.repos.update({ orgId, repoId: id, body }), {
     stale: keys.repos,
-    failed: `${fullName} was not changed`,
+    failed: `Couldn't change ${fullName}`,
   });
   const remove = useChange(() => api.repos.delete({ orgId, repoId: id }), {
     stale: keys.repos,
-    done: () => `${fullName} was removed`,
-    failed: `${fullName} was not removed`,
+    done: () => `Removed ${fullName}`,
+    failed: `Couldn't remove ${fullName}`,
   });
   return (
     <Row name={fullName} text={repoWords(repo)} problem={repo.problem}>
@@ -78,7 +78,7 @@ function RepoRow({ repo, isAdmin }: { repo: Repo; isAdmin: boolean }) {
           </Button>
           <Remove
             label={`Remove ${fullName}`}
-            text="Sessions can no longer name it. Those that work on it go on, and the repository itself is not touched."
+            text="New sessions can't use it by name. Running sessions continue, and the repository itself is not changed."
             action="Remove"
             isBusy={remove.isPending}
             onConfirm={() => remove.mutate(undefined)}

@@ -17,17 +17,17 @@ const disk = {
 
 it("says what a runner's disk holds and may hold", () => {
   const words = diskWords(disk);
-  expect(words).toContain("50 GB of 100 GB free, 5 GB must stay free");
-  expect(words).toContain("1 workspace take up 2 GB, each 20 GB and 1,000,000 files at most");
-  expect(words).toContain("2 copies of repositories 1 GB");
+  expect(words).toContain("50 GB of 100 GB free, 5 GB reserved");
+  expect(words).toContain("1 workspace: 2 GB, limit 20 GB and 1,000,000 files each");
+  expect(words).toContain("2 repository copies: 1 GB");
 });
 
 it("says what is wrong with a disk, and names files when they run out", () => {
   expect(diskProblem(disk)).toBeNull();
-  expect(diskProblem({ ...disk, isPressed: true })).toContain("running full");
+  expect(diskProblem({ ...disk, isPressed: true })).toContain("filling up");
   expect(diskProblem({ ...disk, isPressed: true, isLow: true })).toContain("almost full");
   expect(diskWords({ ...disk, freeFiles: 1_000, totalFiles: 1_000_000 })).toContain(
-    "only 1,000 more files can be made",
+    "only 1,000 more files fit",
   );
 });
 
@@ -39,8 +39,8 @@ it("says what the database takes up, and leaves out what there is not", () => {
     backups: { count: 0, bytes: 0 },
     freeBytes: null,
   };
-  expect(databaseWords(use)).toBe("Database 3 GB, attachments included");
+  expect(databaseWords(use)).toBe("Database 3 GB, including attachments");
   expect(databaseWords({ ...use, backups: { count: 2, bytes: GB }, freeBytes: 7 * GB })).toContain(
-    "2 backups 1 GB · 7 GB free on its disk",
+    "2 backups 1 GB · 7 GB free on disk",
   );
 });

@@ -13,20 +13,20 @@ export function diskWords(disk: Disk): string {
   const { freeBytes, totalBytes, floorBytes, workspaces, mirrors, removed, quota } = disk;
   const { freeFiles = 0, totalFiles = 0 } = disk;
   return [
-    `${sizeWords(freeBytes)} of ${sizeWords(totalBytes)} free, ${sizeWords(floorBytes)} must stay free`,
+    `${sizeWords(freeBytes)} of ${sizeWords(totalBytes)} free, ${sizeWords(floorBytes)} reserved`,
     ...(totalFiles > 0 && freeFiles < totalFiles * FEW_FILES
-      ? [`only ${freeFiles.toLocaleString("en-US")} more files can be made`]
+      ? [`only ${freeFiles.toLocaleString("en-US")} more files fit`]
       : []),
-    `${plural(workspaces.count, "workspace")} take up ${sizeWords(workspaces.bytes)}, each ${sizeWords(quota.bytes)} and ${quota.files.toLocaleString("en-US")} files at most`,
-    `${plural(mirrors.count, "copy", "copies")} of repositories ${sizeWords(mirrors.bytes)}`,
-    `${removed.count} removed, kept for a week if there is room, ${sizeWords(removed.bytes)}`,
+    `${plural(workspaces.count, "workspace")}: ${sizeWords(workspaces.bytes)}, limit ${sizeWords(quota.bytes)} and ${quota.files.toLocaleString("en-US")} files each`,
+    `${plural(mirrors.count, "repository copy", "repository copies")}: ${sizeWords(mirrors.bytes)}`,
+    `${removed.count} removed, kept for up to a week: ${sizeWords(removed.bytes)}`,
   ].join(" · ");
 }
 
 const LOW_DISK =
-  "Its disk is almost full, so it takes no new work. End sessions that are done, or make room on it; work goes on by itself.";
+  "Its disk is almost full, so it accepts no new work. Free up space or end finished sessions; work then resumes automatically.";
 const PRESSED_DISK =
-  "Its disk is running full: removed workspaces are deleted early, and the sessions that write most are stopped. End sessions that are done, or make room on it.";
+  "Its disk is filling up: removed workspaces are deleted early, and sessions that write the most are stopped. Free up space or end finished sessions.";
 
 /** Returns null when there is enough space. */
 export function diskProblem({ isLow, isPressed }: Disk): string | null {
@@ -37,12 +37,12 @@ export function diskProblem({ isLow, isPressed }: Disk): string | null {
 export function databaseWords(use: DatabaseUse): string {
   const { databaseBytes, logBytes, reserveBytes, backups, freeBytes } = use;
   return [
-    `Database ${sizeWords(databaseBytes)}, attachments included`,
+    `Database ${sizeWords(databaseBytes)}, including attachments`,
     ...(logBytes > 0 ? [`log ${sizeWords(logBytes)}`] : []),
     ...(reserveBytes > 0 ? [`reserve for a full disk ${sizeWords(reserveBytes)}`] : []),
     ...(backups.count > 0
       ? [`${plural(backups.count, "backup")} ${sizeWords(backups.bytes)}`]
       : []),
-    ...(freeBytes === null ? [] : [`${sizeWords(freeBytes)} free on its disk`]),
+    ...(freeBytes === null ? [] : [`${sizeWords(freeBytes)} free on disk`]),
   ].join(" · ");
 }

@@ -13,10 +13,10 @@ export function MachinesTab() {
   const found = useQuery({ queryKey: keys.runners, queryFn: () => api.runners.list() });
   return (
     <>
-      <Section title="Runners" text="Figures come about once a minute.">
+      <Section title="Runners" text="Updated about once a minute.">
         <List
           found={{ ...found, data: found.data?.items }}
-          empty="None is connected. Start one with: muster runner"
+          empty="No runners connected. Start one with: muster runner"
         >
           {({ id, name, state, disk }) => (
             <Row
@@ -43,7 +43,7 @@ function ServerDisk() {
   const data = found.data === undefined ? undefined : database ? [database] : [];
   return (
     <Section title="Server">
-      <List found={{ ...found, data }} empty="This server says nothing about its disk.">
+      <List found={{ ...found, data }} empty="This server reports no disk usage.">
         {(use) => <Row key="database" name="Database" text={databaseWords(use)} />}
       </List>
     </Section>

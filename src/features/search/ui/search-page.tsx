@@ -125,7 +125,7 @@ interface KindFilterProps {
 function KindFilter({ kinds, onChange }: KindFilterProps) {
   return (
     <fieldset className="flex min-w-0 gap-1.5 overflow-x-auto pb-0.5 md:flex-wrap">
-      <legend className="sr-only">Only these kinds</legend>
+      <legend className="sr-only">Filter by type</legend>
       {(Object.keys(KINDS) as SearchKind[]).map((kind) => (
         <button
           key={kind}
@@ -164,8 +164,8 @@ function Results({ words, kinds, isTyping, isFirstWanted, onOpened }: ResultsPro
   if (words === "")
     return (
       <p className="mx-auto max-w-md px-3 py-12 text-center text-ink-faint">
-        Type to find sessions and what was said in them, tasks, letters, memories, personas and
-        repositories. Words in "quotes" must stand together.
+        Search sessions, transcripts, tasks, letters, memories, personas and repositories. Use
+        "quotes" for an exact phrase.
       </p>
     );
   if (found.isError && !isTyping)
@@ -197,7 +197,7 @@ function Results({ words, kinds, isTyping, isFirstWanted, onOpened }: ResultsPro
             disabled={found.isFetchingNextPage}
             onClick={() => void found.fetchNextPage()}
           >
-            {found.isFetchingNextPage ? "Loading…" : "More results"}
+            {found.isFetchingNextPage ? "Loading…" : "Load more"}
           </Button>
         </div>
       )}
@@ -211,9 +211,9 @@ function statusWords(
   hasMore: boolean,
   isFiltered: boolean,
 ): string {
-  if (count > 0) return `${count}${hasMore ? " or more" : ""} found`;
+  if (count > 0) return `${count}${hasMore ? "+" : ""} results`;
   if (isBusy) return "Searching…";
-  return isFiltered ? "Nothing of these kinds was found." : "Nothing was found.";
+  return isFiltered ? "No results for these types." : "No results.";
 }
 
 const results = () => [...document.querySelectorAll<HTMLElement>("[data-result]")];

@@ -19,14 +19,14 @@ export function SecretsTab() {
     <>
       <SecretScopeSection
         scope="user"
-        title="Your own"
-        text="Only your sessions can use them; they go before the organisation's."
+        title="Your secrets"
+        text="Only your sessions can use them. They override the organisation's secrets."
         mayChange
       />
       <SecretScopeSection
         scope="org"
-        title="The organisation's"
-        text={isAdmin ? "Everybody's sessions can use them." : "Admins can change them."}
+        title="Organisation secrets"
+        text={isAdmin ? "All sessions can use them." : "Only admins can change them."}
         mayChange={isAdmin}
       />
     </>
@@ -49,7 +49,7 @@ function SecretScopeSection({ scope, title, text, mayChange }: SecretScopeProps)
   return (
     <Section title={title} text={text}>
       {mayChange && <SetSecret scope={scope} title={title} />}
-      <List found={found} empty={mayChange ? "None yet. Set one above." : "None yet."}>
+      <List found={found} empty={mayChange ? "No secrets yet. Add one above." : "No secrets yet."}>
         {(secret) => <SecretRow key={secret.name} secret={secret} mayChange={mayChange} />}
       </List>
     </Section>
@@ -62,12 +62,12 @@ function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }
   const { name, scope, version, updatedAt, lastUsedAt, description, problem } = secret;
   const remove = useChange(() => removeSecret(orgId, scope, name), {
     stale: keys.secrets(scope),
-    done: () => `${name} was deleted`,
-    failed: `${name} was not deleted`,
+    done: () => `Deleted ${name}`,
+    failed: `Couldn't delete ${name}`,
   });
   const facts = [
     description,
-    `value ${version}, set ${ago(updatedAt, now)}`,
+    `version ${version}, set ${ago(updatedAt, now)}`,
     lastUsedAt === null ? "never used" : `last used ${ago(lastUsedAt, now)}`,
   ];
   return (
@@ -79,7 +79,7 @@ function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }
       {mayChange && (
         <Remove
           label={`Delete ${name}`}
-          text="Its value is gone for good. What needs it fails until it is set again."
+          text="Its value is deleted permanently. Anything that needs it fails until you set it again."
           isBusy={remove.isPending}
           onConfirm={() => remove.mutate(undefined)}
         />
@@ -107,7 +107,7 @@ function SetSecret({ scope, title }: { scope: SecretScope; title: string }) {
     },
     {
       stale: keys.secrets(scope),
-      done: (wanted) => `${wanted} is set`,
+      done: (wanted) => `Saved ${wanted}`,
       onDone: () => setName(""),
     },
   );
@@ -125,10 +125,10 @@ function SetSecret({ scope, title }: { scope: SecretScope; title: string }) {
       <div className="grid items-start gap-2 sm:grid-cols-[1fr_1fr_auto]">
         <TextField
           label="Name"
-          hint="a known name gets a new value"
+          hint="an existing name gets a new value"
           problem={
             isRefused
-              ? "Begin with a letter; take up to 64 letters, digits, dots, dashes and underscores."
+              ? "Start with a letter. Use up to 64 letters, digits, dots, dashes and underscores."
               : undefined
           }
           spellCheck={false}

@@ -3,7 +3,7 @@ import { eventText, eventWords } from "./event-words.ts";
 
 it("names events, and those it does not know by their own name", () => {
   expect(eventWords({ type: "worker.ended", payload: {} })).toEqual({
-    label: "Ended",
+    label: "Finished",
     tone: "good",
   });
   expect(eventWords({ type: "worker.ended", payload: { outcome: "failed" } }).label).toBe("Failed");

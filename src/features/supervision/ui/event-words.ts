@@ -10,13 +10,13 @@ interface EventWords {
 }
 
 const WORDS: Record<WorkerEventType, EventWords> = {
-  "worker.ended": { label: "Ended", tone: "good" },
-  "worker.ask_user": { label: "Asks", tone: "warn" },
-  "worker.auto_retry_failed": { label: "No model", tone: "bad" },
+  "worker.ended": { label: "Finished", tone: "good" },
+  "worker.ask_user": { label: "Question", tone: "warn" },
+  "worker.auto_retry_failed": { label: "Model error", tone: "bad" },
   "worker.stopped_without_end": { label: "Stopped", tone: "bad" },
   "worker.deleted": { label: "Deleted", tone: "plain" },
   "worker.detached": { label: "Detached", tone: "plain" },
-  "worker.notified": { label: "Says", tone: "plain" },
+  "worker.notified": { label: "Message", tone: "plain" },
 };
 
 /** Falls back to the type's name for events of a newer server. */

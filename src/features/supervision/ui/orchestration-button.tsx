@@ -31,7 +31,7 @@ function Shown({
       className="max-md:!px-2.5"
     >
       <Network size={17} aria-hidden className={leads ? "text-accent" : undefined} />
-      <span className="max-md:sr-only">Orch</span>
+      <span className="max-md:sr-only">Workers</span>
       {pending > 0 && (
         <span className="rounded-full bg-warn-soft px-1.5 text-2xs text-warn">
           {pending}

@@ -30,7 +30,7 @@ function Panel({ sessionId }: { sessionId: string }) {
     <section
       ref={section}
       tabIndex={-1}
-      aria-label="Orchestration"
+      aria-label="Workers and supervisor mode"
       className="max-h-[45dvh] shrink-0 overflow-y-auto border-b border-line bg-panel outline-none"
     >
       <div className="mx-auto w-full max-w-3xl px-3 py-3 sm:px-6">
@@ -59,8 +59,8 @@ function StandalonePanel({ role }: { role: OrchestrationRole }) {
       }
     >
       {role.mayEnable
-        ? "As a supervisor its agent can start workers in the same project, give them tasks and hear from them. What it is doing now goes on."
-        : "It cannot lead others now: it was put away, or another session gave it its task."}
+        ? "As a supervisor, this agent can start workers in the same project, assign tasks to them and receive their results. Its current work continues."
+        : "Not available: the session is archived, or it works for another session."}
     </Row>
   );
 }
@@ -68,7 +68,7 @@ function StandalonePanel({ role }: { role: OrchestrationRole }) {
 function WorkerPanel({ role }: { role: OrchestrationRole }) {
   return (
     <Row>
-      A worker of{" "}
+      Worker of{" "}
       <Link
         to="/sessions/$sessionId"
         params={{ sessionId: role.supervisorId ?? "" }}
@@ -77,7 +77,7 @@ function WorkerPanel({ role }: { role: OrchestrationRole }) {
       >
         {role.supervisorName ?? "its supervisor"}
       </Link>
-      , which hears when its turns end. {role.handoff && <Pill tone="accent">Handoff</Pill>}
+      , which is notified when its turns end. {role.handoff && <Pill tone="accent">Handoff</Pill>}
     </Row>
   );
 }

@@ -20,7 +20,7 @@ export function SupervisorPanel({ role }: { role: OrchestrationRole }) {
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5">
         <h2 className="font-semibold">Workers</h2>
         <span className="text-xs text-ink-faint">
-          {liveWorkers} live{max !== undefined && ` of at most ${max}`}
+          {max === undefined ? `${liveWorkers} active` : `${liveWorkers} of ${max} active`}
         </span>
         {pending > 0 && (
           <Pill tone="warn">{pending === 1 ? "1 pending event" : `${pending} pending events`}</Pill>
@@ -32,7 +32,7 @@ export function SupervisorPanel({ role }: { role: OrchestrationRole }) {
       )}
       {items?.length === 0 && (
         <p className="py-3 text-ink-faint">
-          No workers yet. Ask the agent to split the work; it has the tools from its next turn on.
+          No workers yet. Ask the agent to split the work. It can start workers from its next turn.
         </p>
       )}
       <ul aria-label="Workers" className="divide-y divide-line">
@@ -68,7 +68,7 @@ function SupervisorButtons({ role }: { role: OrchestrationRole }) {
         isOpen={asking === "disable"}
         onClose={close}
         title="Disable supervisor mode?"
-        text="Its workers are detached and go on as sessions of their own; the inbox is cleared, and the agent loses the tools."
+        text="Its workers are detached and continue as independent sessions. The inbox is cleared, and the agent can no longer start workers."
         action="Disable"
         isBusy={disable.isPending}
         onConfirm={() => disable.mutate(undefined, { onSettled: close })}
@@ -77,7 +77,7 @@ function SupervisorButtons({ role }: { role: OrchestrationRole }) {
         isOpen={asking === "clear"}
         onClose={close}
         title="Clear the inbox?"
-        text="The supervisor has not been told of everything in it, and will not be."
+        text="The supervisor has not seen all of these events. They will not be delivered."
         action="Clear inbox"
         isBusy={clearInbox.isPending}
         onConfirm={() => clearInbox.mutate(undefined, { onSettled: close })}

@@ -50,15 +50,15 @@ export function useSupervisorMode(sessionId: string) {
   const after = useRefresh(sessionId);
   const enable = useChange(() => api.supervision.enable({ id: sessionId }), {
     ...after,
-    failed: "Supervisor mode was not enabled",
+    failed: "Couldn't enable supervisor mode",
   });
   const disable = useChange(() => api.supervision.disable({ id: sessionId }), {
     ...after,
-    failed: "Supervisor mode was not disabled",
+    failed: "Couldn't disable supervisor mode",
   });
   const clearInbox = useChange(() => api.supervision.clearInbox({ id: sessionId }), {
     ...after,
-    failed: "The inbox was not cleared",
+    failed: "Couldn't clear the inbox",
   });
   return { enable, disable, clearInbox };
 }
@@ -69,14 +69,14 @@ export function useWorkerActions(sessionId: string) {
     (workerId: string) => api.supervision.resumeWorker({ id: sessionId, workerId }),
     {
       ...after,
-      failed: "The worker was not resumed",
+      failed: "Couldn't resume the worker",
     },
   );
   const detach = useChange(
     (workerId: string) => api.supervision.detachWorker({ id: sessionId, workerId }),
     {
       ...after,
-      failed: "The worker was not detached",
+      failed: "Couldn't detach the worker",
     },
   );
   // Deletes like a person deletes any session, so that the supervisor is notified.
@@ -84,7 +84,7 @@ export function useWorkerActions(sessionId: string) {
     (workerId: string) => api.sessions.delete({ id: workerId, query: { force: "true" } }),
     {
       ...after,
-      failed: "The worker was not killed",
+      failed: "Couldn't kill the worker",
     },
   );
   return { resume, detach, kill };

@@ -95,7 +95,7 @@ function WorkerButtons({ supervisorId, worker, isPutAway }: WorkerButtonsProps) 
         isOpen={asking === "detach"}
         onClose={close}
         title={`Detach ${name}?`}
-        text="It goes on by itself, and its supervisor, which is told, does not hear from it any more."
+        text="It continues on its own. Its supervisor is notified once and receives nothing more from it."
         action="Detach"
         isBusy={detach.isPending}
         onConfirm={() => detach.mutate(workerId, { onSettled: close })}
@@ -104,7 +104,7 @@ function WorkerButtons({ supervisorId, worker, isPutAway }: WorkerButtonsProps) 
         isOpen={asking === "kill"}
         onClose={close}
         title={`Kill ${name}?`}
-        text="Its turn is stopped and it takes no more prompts. Its supervisor is told. It is kept for 7 days."
+        text="Its turn is stopped and it accepts no more prompts. Its supervisor is notified. It is kept for 7 days."
         action="Kill"
         isBusy={kill.isPending}
         onConfirm={() => kill.mutate(workerId, { onSettled: close })}

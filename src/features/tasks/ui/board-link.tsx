@@ -13,7 +13,7 @@ export function BoardLink({ session }: { session: Session }) {
       to="/board/$sessionId"
       params={{ sessionId: boardId === mine ? ORCHESTRATOR : boardId }}
       search={true}
-      title="Its tasks"
+      title="Tasks of this session"
       className="inline-flex h-9 shrink-0 items-center gap-1.5 rounded-lg px-3 font-medium text-ink-soft select-none hover:bg-hover hover:text-ink max-md:px-2.5"
     >
       <SquareKanban size={17} aria-hidden />

@@ -43,7 +43,7 @@ function OwnBoard() {
   if (problem !== null)
     return (
       <Trouble
-        title="Your orchestrator did not start"
+        title="Couldn't start your orchestrator"
         text={problem}
         onRetry={() => void start()}
       />
@@ -51,7 +51,7 @@ function OwnBoard() {
   if (mine.isError)
     return (
       <Trouble
-        title="The board cannot be shown"
+        title="Couldn't load the board"
         text={messageOf(mine.error)}
         onRetry={() => void mine.refetch()}
       />
@@ -70,8 +70,10 @@ function SessionBoard({ sessionId }: { sessionId: string }) {
   const isMissing = found.error instanceof ApiError && found.error.status === 404;
   return (
     <Trouble
-      title={isMissing ? "There is no such board" : "The board cannot be shown"}
-      text={isMissing ? "Its session was removed, or it is not yours." : messageOf(found.error)}
+      title={isMissing ? "Board not found" : "Couldn't load the board"}
+      text={
+        isMissing ? "Its session was deleted, or you don't have access." : messageOf(found.error)
+      }
       onRetry={isMissing ? undefined : () => void found.refetch()}
     />
   );
@@ -102,7 +104,7 @@ function Trouble({ title, text, onRetry }: TroubleProps) {
         <div className="mt-4 flex justify-center gap-2">
           {onRetry && <Button onClick={onRetry}>Try again</Button>}
           <Link to="/board" search={true} className="px-3 py-2 text-accent underline">
-            To your own board
+            Go to your board
           </Link>
         </div>
       </PageMessage>
@@ -135,7 +137,7 @@ function Board({ boardId, name, param }: BoardProps) {
           <div className="min-w-0 flex-1">
             <h1 className="text-[0.9375rem] font-semibold">Board</h1>
             <p className="truncate text-xs text-ink-faint">
-              of <SessionLink sessionId={boardId} name={name} /> and its children
+              <SessionLink sessionId={boardId} name={name} /> and its child sessions
             </p>
           </div>
           <Button look="primary" {...AFTER_DELETING} onClick={() => setIsCreating(true)}>
@@ -163,10 +165,10 @@ function isEmpty(columns: readonly Column[]): boolean {
 function NothingYet({ onCreate }: { onCreate: () => void }) {
   const { boardId, name } = useBoard();
   return (
-    <PageMessage isPart title="Nothing on the board yet">
+    <PageMessage isPart title="No tasks yet">
       <p>
-        Put a task on it, or ask <SessionLink sessionId={boardId} name={name} /> for something that
-        has several parts: what it plans, who does it and what waits for what show up here.
+        Create a task, or ask <SessionLink sessionId={boardId} name={name} /> for work with several
+        steps. Its tasks, their assignees and blockers appear here.
       </p>
       <Button look="primary" className="mt-4" onClick={onCreate}>
         <Plus size={16} aria-hidden />

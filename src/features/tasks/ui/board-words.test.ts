@@ -35,20 +35,20 @@ test("what the server says of ids is said of names; what is not known stays as i
 test("a deletion says what goes with the task, and who waits no longer", () => {
   const link = (status: "pending" | "completed") => ({ id: "tsk_1", title: "t", status });
   expect(deletionWords({ parts: [], dependents: [link("completed")] })).toBe(
-    "It cannot be brought back.",
+    "This cannot be undone.",
   );
   expect(deletionWords({ parts: [link("pending")], dependents: [] })).toBe(
-    "It cannot be brought back. 1 task that is part of it, and all that is part of that, goes with it.",
+    "This cannot be undone. 1 subtask and everything below it are deleted too.",
   );
   const two = [link("pending"), link("pending")];
   expect(deletionWords({ parts: two, dependents: two })).toBe(
-    "It cannot be brought back. 2 tasks that are part of it, and all that is part of those, go with it. 2 tasks that wait for it will wait no longer, and whoever has them is told.",
+    "This cannot be undone. 2 subtasks and everything below them are deleted too. It no longer blocks 2 tasks; assignees are notified.",
   );
 });
 
 test("what can begin now is named", () => {
   expect(unblockedWords([])).toBe("");
-  expect(unblockedWords([{ title: "a" }, { title: "b" }])).toBe("2 tasks can begin now: “a”, “b”");
+  expect(unblockedWords([{ title: "a" }, { title: "b" }])).toBe("2 tasks unblocked: “a”, “b”");
 });
 
 test("history is told in words", () => {
@@ -65,7 +65,7 @@ test("history is told in words", () => {
     to: "“Update the API”, “Update the page”",
   });
   expect(words("created", null, "pending")).toEqual({
-    did: "put it on the board",
+    did: "created the task",
     from: null,
     to: null,
   });

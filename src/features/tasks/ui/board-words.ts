@@ -6,11 +6,11 @@ import { startOfDay } from "#surfaces/web/kit/text/time-words.ts";
 
 /** Columns in the order in which a task passes through them. */
 export const COLUMNS: readonly { status: TaskStatus; name: string; empty: string }[] = [
-  { status: "pending", name: "Pending", empty: "Nothing waits to be begun." },
-  { status: "in_progress", name: "In progress", empty: "Nobody is at anything." },
-  { status: "blocked", name: "Blocked", empty: "Nothing is held up." },
-  { status: "completed", name: "Completed", empty: "Nothing is done yet." },
-  { status: "failed", name: "Failed", empty: "Nothing has failed." },
+  { status: "pending", name: "Pending", empty: "No pending tasks." },
+  { status: "in_progress", name: "In progress", empty: "No tasks in progress." },
+  { status: "blocked", name: "Blocked", empty: "No blocked tasks." },
+  { status: "completed", name: "Completed", empty: "No completed tasks." },
+  { status: "failed", name: "Failed", empty: "No failed tasks." },
 ];
 
 const STATUS_WORDS: Record<TaskStatus, { name: string; tone: Tone | "accent" }> = {
@@ -64,7 +64,7 @@ export function dueWords(dueAt: string, now: number): string {
 }
 
 export function partsWords({ total, completed }: TaskCard["parts"]): string {
-  return `${completed} of ${plural(total, "part")} done`;
+  return `${completed} of ${plural(total, "subtask")} done`;
 }
 
 const SHORT_CHARS = 40;
@@ -82,11 +82,10 @@ export function shortTitle(title: string, chars = SHORT_CHARS): string {
 export function deletionWords({ parts, dependents }: Pick<TaskPage, "parts" | "dependents">) {
   const waiting = dependents.filter(({ status }) => !isSettled(status)).length;
   return [
-    "It cannot be brought back.",
+    "This cannot be undone.",
     parts.length > 0 &&
-      `${plural(parts.length, "task")} that ${parts.length === 1 ? "is" : "are"} part of it, and all that is part of ${parts.length === 1 ? "that" : "those"}, ${parts.length === 1 ? "goes" : "go"} with it.`,
-    waiting > 0 &&
-      `${plural(waiting, "task")} that ${waiting === 1 ? "waits" : "wait"} for it will wait no longer, and whoever has ${waiting === 1 ? "it" : "them"} is told.`,
+      `${plural(parts.length, "subtask")} and everything below ${parts.length === 1 ? "it" : "them"} are deleted too.`,
+    waiting > 0 && `It no longer blocks ${plural(waiting, "task")}; assignees are notified.`,
   ]
     .filter(Boolean)
     .join(" ");
@@ -96,7 +95,7 @@ export function deletionWords({ parts, dependents }: Pick<TaskPage, "parts" | "d
 export function unblockedWords(unblocked: readonly { title: string }[]): string {
   if (unblocked.length === 0) return "";
   const titles = unblocked.map(({ title }) => `“${shortTitle(title)}”`).join(", ");
-  return `${plural(unblocked.length, "task")} can begin now: ${titles}`;
+  return `${plural(unblocked.length, "task")} unblocked: ${titles}`;
 }
 
 /** Replaces the ids of tasks and sessions in a sentence by their names. */
@@ -113,13 +112,13 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
   result: "the result",
   check: "the check",
   status: "the status",
-  sessionId: "who has it",
-  parentTaskId: "what it is part of",
+  sessionId: "the assignee",
+  parentTaskId: "the parent task",
   priority: "the priority",
   labels: "the labels",
-  dueAt: "when it is due",
-  blockedReason: "why it is blocked",
-  blockedBy: "what it waits for",
+  dueAt: "the due date",
+  blockedReason: "the block reason",
+  blockedBy: "the blockers",
   note: "the note",
 };
 
@@ -132,8 +131,8 @@ export interface ChangeWords {
 
 /** Events that are not a change of one field. */
 const EVENT_WORDS: Readonly<Record<string, string>> = {
-  created: "put it on the board",
-  overdue: "noticed that it is overdue",
+  created: "created the task",
+  overdue: "marked it as overdue",
   position: "moved it",
 };
 

@@ -41,11 +41,11 @@ export function NewTaskDialog({ parent, onClose }: NewTaskDialogProps) {
     },
   });
   return (
-    <Modal isOpen title={parent ? "New part" : "New task"} onClose={onClose}>
+    <Modal isOpen title={parent ? "New subtask" : "New task"} onClose={onClose}>
       <TaskForm
         first={readForm(kept, { ...EMPTY_DRAFT, parent: parent ?? null })}
         taskId={null}
-        action="Put it on the board"
+        action="Create task"
         isBusy={create.isPending}
         error={create.error}
         onType={(draft) => keepForm(kept, draft)}

@@ -20,9 +20,9 @@ import { useNames } from "./use-names.ts";
 type ActionWithComment = "complete" | "fail" | "block";
 
 const QUESTIONS: Record<ActionWithComment, { label: string; hint: string; action: string }> = {
-  complete: { label: "What came of it", hint: "optional", action: "Complete" },
-  fail: { label: "Why it failed", hint: "optional", action: "Mark as failed" },
-  block: { label: "What it waits for", hint: "", action: "Block" },
+  complete: { label: "Result", hint: "optional", action: "Complete" },
+  fail: { label: "Reason", hint: "optional", action: "Mark as failed" },
+  block: { label: "Reason", hint: "", action: "Block" },
 };
 
 interface TaskActionsProps {
@@ -53,13 +53,13 @@ export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
         {isOver && (
           <Button disabled={change.isPending} onClick={() => set("pending")}>
             <RotateCcw size={15} aria-hidden />
-            Take up again
+            Reopen
           </Button>
         )}
         {mayBegin && (
           <Button disabled={change.isPending} onClick={() => set("in_progress")}>
             <Play size={15} aria-hidden />
-            Begin
+            Start
           </Button>
         )}
         {isBlockedByHand && (
@@ -80,11 +80,11 @@ export function TaskActions({ page, onEdit, onClose }: TaskActionsProps) {
             </Button>
             <Button aria-expanded={openAction === "block"} onClick={() => ask("block")}>
               <OctagonPause size={15} aria-hidden />
-              {isBlockedByHand ? "Change the reason…" : "Block…"}
+              {isBlockedByHand ? "Edit reason…" : "Block…"}
             </Button>
             <Button aria-expanded={openAction === "fail"} onClick={() => ask("fail")}>
               <X size={15} aria-hidden />
-              Failed…
+              Mark as failed…
             </Button>
           </>
         )}
@@ -212,11 +212,11 @@ function Delete({ page, onDeleted }: { page: TaskPage; onDeleted: () => void }) 
       onDeleted();
       const parts = deleted.length - 1;
       toasts.say(
-        `“${task.title}” was deleted`,
-        parts > 0 ? `${plural(parts, "part")} went with it.` : undefined,
+        `“${task.title}” deleted`,
+        parts > 0 ? `${plural(parts, "subtask")} deleted with it.` : undefined,
       );
     },
-    onError: (error) => toasts.fail("The task was not deleted", error),
+    onError: (error) => toasts.fail("Couldn't delete the task", error),
     onSettled: () => {
       setIsAsking(false);
       void queryClient.invalidateQueries({ queryKey: keys.board(boardId) });

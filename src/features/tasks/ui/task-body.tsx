@@ -23,7 +23,7 @@ export function TaskBody({ page }: { page: TaskPage }) {
     <>
       <Facts page={page} />
       {task.blockedReason !== null && (
-        <Part title="Blocked by hand">
+        <Part title="Block reason">
           <p className="[overflow-wrap:anywhere] whitespace-pre-wrap text-warn">
             {task.blockedReason}
           </p>
@@ -41,32 +41,32 @@ export function TaskBody({ page }: { page: TaskPage }) {
       )}
       <Part title="Description">
         {task.description === null ? (
-          <p className="text-ink-faint">None. “Edit” gives it one.</p>
+          <p className="text-ink-faint">No description. Select “Edit” to add one.</p>
         ) : (
           <Markdown text={task.description} />
         )}
       </Part>
       {task.blockers.length > 0 && (
-        <Part title="Waits for">
+        <Part title="Blocked by">
           <TaskLinks tasks={task.blockers} />
         </Part>
       )}
       {dependents.length > 0 && (
-        <Part title="What waits for it">
+        <Part title="Blocks">
           <TaskLinks tasks={dependents} />
         </Part>
       )}
       {task.parent && (
-        <Part title="Part of">
+        <Part title="Parent task">
           <TaskLinks tasks={[task.parent]} />
         </Part>
       )}
       <Part
-        title="Parts"
+        title="Subtasks"
         aside={
           <Button size="small" look="ghost" onClick={() => setIsAddingPart(true)}>
             <Plus size={14} aria-hidden />
-            Add a part
+            Add subtask
           </Button>
         }
       >
@@ -93,7 +93,7 @@ function Facts({ page: { task } }: { page: TaskPage }) {
       <DueMark task={task} now={now} />
       {task.sessionId !== null && (
         <span>
-          with{" "}
+          assigned to{" "}
           <SessionLink
             sessionId={task.sessionId}
             name={task.sessionId === boardId ? name : task.sessionTitle}
@@ -101,7 +101,7 @@ function Facts({ page: { task } }: { page: TaskPage }) {
         </span>
       )}
       <span>
-        put here by <By by={task.createdBy} />{" "}
+        created by <By by={task.createdBy} />{" "}
         <time dateTime={task.createdAt} title={fullTime(task.createdAt)}>
           {agoWords(task.createdAt, now)}
         </time>
@@ -134,16 +134,17 @@ function Check({ page: { task, checks } }: { page: TaskPage }) {
       <div className="space-y-2">
         {check?.kind === "command" && (
           <>
-            <Verbatim label="The command" text={check.command} />
+            <Verbatim label="Command" text={check.command} />
             <p className="text-xs text-ink-faint">
               {task.sessionId === null
-                ? "Whoever has the task runs it in their workspace; nobody has it yet."
-                : "Whoever has the task runs it at the top of their workspace, after the last change."}
-              {check.expectExitCode !== undefined && ` It must end with ${check.expectExitCode}.`}
+                ? "Runs in the assignee's workspace. The task is not assigned yet."
+                : "Runs in the root folder of the assignee's workspace, after the last change."}
+              {check.expectExitCode !== undefined &&
+                ` It must exit with code ${check.expectExitCode}.`}
             </p>
           </>
         )}
-        {check?.kind === "pull_request" && <p>A pull request must have been opened.</p>}
+        {check?.kind === "pull_request" && <p>A pull request must be open.</p>}
         {checks.map((run, at) => (
           <CheckRun key={run.id} run={run} isNewest={at === 0} />
         ))}
@@ -172,7 +173,7 @@ function CheckRun({ run, isNewest }: { run: TaskCheckRun; isNewest: boolean }) {
         <p className="px-1 font-mono text-xs [overflow-wrap:anywhere] text-ink-soft">
           {run.subject}
         </p>
-        <Verbatim label="What it put out" text={run.output === "" ? "(nothing)" : run.output} />
+        <Verbatim label="Output" text={run.output === "" ? "(nothing)" : run.output} />
       </div>
     </details>
   );

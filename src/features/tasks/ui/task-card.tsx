@@ -18,7 +18,7 @@ export function TaskCard({ task, now }: { task: Card; now: number }) {
     <li className="relative rounded-xl border border-line bg-raised px-3 py-2.5 hover:border-line-strong has-[a:focus-visible]:border-line-strong">
       {parent && (
         <p className="truncate text-2xs text-ink-faint">
-          part of <bdi>{revealLine(parent.title)}</bdi>
+          subtask of <bdi>{revealLine(parent.title)}</bdi>
         </p>
       )}
       <TaskAnchor
@@ -71,7 +71,7 @@ function BlockedReason({ task }: { task: Card }) {
       )}
       {open.length > 0 && (
         <Reason Icon={Hourglass}>
-          waits for{" "}
+          blocked by{" "}
           {open.slice(0, NAMED).map(({ id, title }, at) => (
             <span key={id}>
               {at > 0 && ", "}

@@ -64,7 +64,7 @@ export function TaskForm(props: TaskFormProps) {
   };
   return (
     <form
-      aria-label={taskId === null ? "New task" : "Change the task"}
+      aria-label={taskId === null ? "New task" : "Edit task"}
       {...OWN_ESCAPE}
       className="space-y-3.5"
       onSubmit={submit}
@@ -81,7 +81,7 @@ export function TaskForm(props: TaskFormProps) {
       />
       <TextArea
         label="Description"
-        hint="what whoever takes it has to know"
+        hint="what the assignee needs to know"
         rows={4}
         value={draft.description}
         onChange={({ target }) => set({ description: target.value })}
@@ -107,7 +107,7 @@ export function TaskForm(props: TaskFormProps) {
         />
         <TextField
           label="Labels"
-          hint="with commas between"
+          hint="separated by commas"
           value={draft.labels}
           onChange={({ target }) => set({ labels: target.value })}
         />
@@ -150,12 +150,12 @@ export function Assignee({ value, onChange, isDisabled = false, known = null }: 
   const isOffered = value === "" || offered.some(({ id }) => id === value);
   return (
     <SelectField
-      label="Who has it"
+      label="Assignee"
       value={value}
       disabled={isDisabled}
       onChange={({ target }) => onChange(target.value)}
     >
-      <option value="">Nobody</option>
+      <option value="">Unassigned</option>
       {offered.map(({ id, name }) => (
         <option key={id} value={id}>
           {name}
@@ -176,7 +176,7 @@ function CheckFields({ draft: { check, command, exitCode }, onChange }: CheckFie
     <div className="space-y-2">
       <SelectField
         label="Check"
-        hint="must pass before it can be completed"
+        hint="must pass before the task can be completed"
         value={check}
         onChange={({ target }) => onChange({ check: target.value as "none" | TaskCheck["kind"] })}
       >

@@ -66,5 +66,5 @@ export function By({ by, isFirst = false }: ByProps) {
     return <SessionLink sessionId={id} name={name} />;
   }
   if (by === "system") return <>Muster</>;
-  return <>{isFirst ? "Somebody" : "somebody"}</>;
+  return <>{isFirst ? "Someone" : "someone"}</>;
 }

@@ -30,16 +30,14 @@ export function BlockerPicker({ chosen, taskId, problem, onChange }: BlockerPick
   return (
     <fieldset className="space-y-2">
       <SelectField
-        label="Waits for"
-        hint="it is blocked until these are completed"
+        label="Blocked by"
+        hint="must be completed first"
         value=""
         aria-invalid={problem !== undefined}
         disabled={offered.length === 0}
         onChange={({ target }) => add(target.value)}
       >
-        <option value="">
-          {offered.length === 0 ? "No other open task" : "Add a task to wait for…"}
-        </option>
+        <option value="">{offered.length === 0 ? "No other open tasks" : "Add a task…"}</option>
         {offered.map(({ id, title }) => (
           <option key={id} value={id}>
             {shortTitle(title, SHOWN_CHARS)}
@@ -48,7 +46,7 @@ export function BlockerPicker({ chosen, taskId, problem, onChange }: BlockerPick
       </SelectField>
       {open && open.next !== null && <ById onAdd={add} />}
       {chosen.length > 0 && (
-        <ul aria-label="Waits for" className="flex flex-wrap gap-1.5">
+        <ul aria-label="Blocked by" className="flex flex-wrap gap-1.5">
           {chosen.map(({ id, title }) => (
             <li
               key={id}
@@ -57,7 +55,7 @@ export function BlockerPicker({ chosen, taskId, problem, onChange }: BlockerPick
               <span className="truncate">{title}</span>
               <button
                 type="button"
-                aria-label={`Do not wait for ${title}`}
+                aria-label={`Remove blocker ${title}`}
                 onClick={() => onChange(chosen.filter((one) => one.id !== id))}
                 className="grid size-6 shrink-0 place-items-center rounded-md text-ink-faint hover:bg-line hover:text-ink max-md:size-8"
               >
@@ -87,8 +85,8 @@ function ById({ onAdd }: { onAdd: (id: string) => void }) {
     <div className="flex items-end gap-2">
       <div className="min-w-0 flex-1">
         <TextField
-          label="Or one by its id"
-          hint="the first 200 open tasks are offered"
+          label="Or enter a task ID"
+          hint="the list shows the first 200 open tasks"
           placeholder="tsk_…"
           value={id}
           onChange={({ target }) => setId(target.value)}
@@ -118,11 +116,11 @@ export function ParentPicker({ parent, taskId, onChange }: ParentPickerProps) {
   if (parent) offered.unshift(parent);
   return (
     <SelectField
-      label="Part of"
+      label="Parent task"
       value={parent?.id ?? ""}
       onChange={({ target }) => onChange(offered.find(({ id }) => id === target.value) ?? null)}
     >
-      <option value="">No other task</option>
+      <option value="">None</option>
       {offered.map(({ id, title }) => (
         <option key={id} value={id}>
           {shortTitle(title, SHOWN_CHARS)}

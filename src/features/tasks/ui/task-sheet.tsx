@@ -31,7 +31,7 @@ export function TaskSheet() {
   };
   return (
     <Sheet
-      title={task?.title ?? (found.data === null ? "There is no such task" : "Task")}
+      title={task?.title ?? (found.data === null ? "Task not found" : "Task")}
       above={
         task && (
           <div className="mb-1 flex flex-wrap gap-1">
@@ -45,9 +45,7 @@ export function TaskSheet() {
     >
       {found.data && <Shown key={taskId} page={found.data} onClose={onDeleted} />}
       {found.data === null && (
-        <p className="text-ink-soft">
-          It is not on this board: it was deleted, or is on another one.
-        </p>
+        <p className="text-ink-soft">It was deleted, or it is on another board.</p>
       )}
       {found.data === undefined && found.isError && (
         <div className="space-y-2">

@@ -15,7 +15,7 @@ export function UsageBars({ items, from, today }: UsageBarsProps) {
   return (
     <figure className="rounded-xl border border-line bg-raised px-4 pt-3 pb-2">
       <figcaption className="flex items-center gap-3 text-2xs text-ink-faint">
-        <span>Tokens a day</span>
+        <span>Tokens per day</span>
         <Key className="bg-accent/35">in</Key>
         <Key className="bg-accent">out</Key>
         <span className="ml-auto tabular-nums">up to {countWords(most)}</span>

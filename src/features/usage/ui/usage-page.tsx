@@ -93,7 +93,7 @@ function Totals({ total }: { total: UsageSum | undefined }) {
 }
 
 function unpricedNote({ unpricedRequests, costMicros }: UsageSum): string {
-  if (unpricedRequests === 0) return "all of it priced";
+  if (unpricedRequests === 0) return "all priced";
   const count = plural(unpricedRequests, "request");
   return costMicros === null ? `${count} without a price` : `and ${count} without a price`;
 }
@@ -117,7 +117,7 @@ function Total({ name, note, children }: TotalProps) {
 function GroupTabs({ by, onChange }: { by: UsageBy; onChange: (by: UsageBy) => void }) {
   return (
     <fieldset className="inline-flex rounded-lg border border-line bg-panel p-0.5">
-      <legend className="sr-only">Grouped</legend>
+      <legend className="sr-only">Group by</legend>
       {(Object.keys(GROUPS) as UsageBy[]).map((value) => (
         <button
           key={value}
@@ -139,8 +139,7 @@ function GroupTabs({ by, onChange }: { by: UsageBy; onChange: (by: UsageBy) => v
 function NothingYet() {
   return (
     <p className="rounded-xl border border-dashed border-line-strong px-4 py-12 text-center text-ink-soft">
-      Nothing was used in this time. Tokens, cost and tool calls are counted here as soon as a
-      session works.
+      No usage in this period. Tokens, cost and tool calls appear here as soon as a session works.
     </p>
   );
 }
@@ -207,7 +206,7 @@ function UsageTable({ by, items, hasMore }: UsageTableProps) {
       </table>
       {hasMore && (
         <p className="border-t border-line px-3 py-2 text-2xs text-ink-faint">
-          Only the first {rows.length} are listed; the totals count all.
+          Showing the first {rows.length}. Totals include everything.
         </p>
       )}
     </div>
@@ -217,7 +216,7 @@ function UsageTable({ by, items, hasMore }: UsageTableProps) {
 function RowName({ by, row }: { by: UsageBy; row: UsageItem }) {
   if (by !== "session")
     return <span className="block truncate">{revealLine(row.key || "none")}</span>;
-  if (row.key === "") return <span className="block truncate">Sessions that are gone</span>;
+  if (row.key === "") return <span className="block truncate">Deleted sessions</span>;
   return (
     <Link
       to="/sessions/$sessionId"

@@ -112,7 +112,7 @@ test("a text that is not drawn to its end cannot be seen to its end", () => {
   see("xxxxxxxxx", "end");
   expect(state()).toBe("unread");
   for (const left of ["250,000", "50,000"]) {
-    expect(box.textContent).toContain(`${left} more characters not drawn yet`);
+    expect(box.textContent).toContain(`${left} more characters hidden`);
     act(() => box.querySelector("button")?.click());
   }
   see("xxxxxxxxx", "start");

@@ -30,7 +30,7 @@ export function DrawerButton() {
   const count = waiting.data ?? 0;
   const letters = unread.data?.count ?? 0;
   const counts = [
-    count > 0 && `${plural(count, "question")} for you`,
+    count > 0 && `${plural(count, "request")} waiting for you`,
     letters > 0 && plural(letters, "unread letter"),
   ].filter((words) => words !== false);
   return (
@@ -72,7 +72,7 @@ export function SideDrawer({ isOpen, onClose, children }: SideDrawerProps) {
           <Dialog.Title className="sr-only">All sessions</Dialog.Title>
           {children}
           <Dialog.Close
-            aria-label="Close the list"
+            aria-label="Close"
             className="absolute top-2.5 -right-11 grid size-9 place-items-center rounded-full bg-raised text-ink shadow-float"
           >
             <X size={18} aria-hidden />

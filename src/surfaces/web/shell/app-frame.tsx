@@ -53,7 +53,7 @@ export function AppFrame() {
   if (me.data === null) return <SignedOut />;
   if (me.isError) {
     return (
-      <PageMessage title="The server cannot be reached">
+      <PageMessage title="Couldn't reach the server">
         <p>{me.error.message}</p>
         <Button className="mt-4" onClick={() => void me.refetch()}>
           Try again
@@ -67,13 +67,13 @@ export function AppFrame() {
 /** Shown after another tab of this browser signed somebody else in; this tab's content is gone. */
 function PersonChanged({ before, now }: { before: Me; now: Me }) {
   return (
-    <PageMessage title="Somebody else is signed in now">
+    <PageMessage title="Someone else is signed in now">
       <p role="alert">
-        This tab showed what belongs to {revealLine(before.user.name)}. This browser is signed in as{" "}
-        {revealLine(now.user.name)} since, so it was cleared.
+        This tab belonged to {revealLine(before.user.name)}. This browser is now signed in as{" "}
+        {revealLine(now.user.name)}, so the tab was cleared.
       </p>
       <Button look="primary" className="mt-4" onClick={() => location.assign("/")}>
-        Go on as {revealLine(now.user.name)}
+        Continue as {revealLine(now.user.name)}
       </Button>
     </PageMessage>
   );
@@ -100,7 +100,7 @@ function Panes({ me }: { me: Me }) {
         href="#main"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-lg focus:bg-raised focus:px-3 focus:py-2"
       >
-        Skip to the content
+        Skip to content
       </a>
       {isWide ? (
         <div className="hidden h-full w-72 shrink-0 border-r border-line bg-panel md:block lg:w-80">

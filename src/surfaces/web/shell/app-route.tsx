@@ -24,7 +24,7 @@ export const appRoute = createRoute({
 
 function NotFoundPage() {
   return (
-    <PageMessage title="There is no such page">
+    <PageMessage title="Page not found">
       <a href="/" className="text-accent underline underline-offset-2">
         Go to your orchestrator
       </a>

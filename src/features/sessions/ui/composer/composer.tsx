@@ -27,7 +27,7 @@ const MAX_HEIGHT_PX = 260;
 
 function placeholderFor(isWorking: boolean, isAsking: boolean): string {
   if (isAsking) return "Type your answer…";
-  return isWorking ? "Add a follow-up…" : "Say what should be done…";
+  return isWorking ? "Add a follow-up…" : "Describe a task…";
 }
 
 export function Composer({ session, isFresh, isWorking, isAsking, submissions }: ComposerProps) {
@@ -83,8 +83,8 @@ export function Composer({ session, isFresh, isWorking, isAsking, submissions }:
     return (
       <p className="rounded-xl border border-line bg-panel px-4 py-3 text-center text-ink-soft">
         {session.isOrchestrator ? "Your orchestrator" : "This session"} is {session.lifecycle} and
-        takes no more prompts
-        {session.isOrchestrator ? " until it is started again" : ""}. Its history stays readable.
+        accepts no more prompts
+        {session.isOrchestrator ? " until it restarts" : ""}. You can still read its history.
       </p>
     );
   }
@@ -115,7 +115,7 @@ export function Composer({ session, isFresh, isWorking, isAsking, submissions }:
         <div className="flex items-center gap-2 px-2 pb-2">
           <ModeMenu mode={mode} onChange={setChosenMode} />
           <span className="ml-auto hidden text-2xs text-ink-faint lg:block">
-            Enter sends · Shift+Enter for a new line
+            Enter to send · Shift+Enter for a new line
           </span>
           <div className="flex gap-2 max-lg:ml-auto">
             {isWorking && (
@@ -169,6 +169,6 @@ function useStop(sessionId: string, isWorking: boolean) {
         turns.map((promptId) => api.sessions.stop({ id: sessionId, body: { promptId } })),
       );
     },
-    onError: (error) => toasts.fail("The turn was not stopped", error),
+    onError: (error) => toasts.fail("Couldn't stop the turn", error),
   });
 }

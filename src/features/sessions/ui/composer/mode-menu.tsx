@@ -3,10 +3,10 @@ import { DropdownMenu } from "radix-ui";
 import type { QueueMode } from "#protocol/sessions.ts";
 
 const MODES: Record<QueueMode, { name: string; means: string }> = {
-  followup: { name: "Follow-up", means: "Runs after what is running and queued" },
-  collect: { name: "Collect", means: "While busy, gathers what you send into one prompt" },
-  steer: { name: "Steer", means: "Ends the running turn, keeps its work, runs this next" },
-  interrupt: { name: "Interrupt", means: "Aborts the running turn at once" },
+  followup: { name: "Follow-up", means: "Runs after the current turn and the queue" },
+  collect: { name: "Collect", means: "While busy, combines your messages into one prompt" },
+  steer: { name: "Steer", means: "Ends the running turn, keeps its work, then runs this" },
+  interrupt: { name: "Interrupt", means: "Aborts the running turn immediately" },
 };
 
 const OFFERED: readonly QueueMode[] = ["followup", "collect", "steer"];

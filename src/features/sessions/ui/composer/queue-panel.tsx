@@ -37,7 +37,7 @@ export function QueuePanel({
     >
       {queue.length > 0 && (
         <h2 className="px-3 pt-2 text-2xs font-medium text-ink-faint">
-          {queue.length === 1 ? "1 prompt waits" : `${queue.length} prompts wait`}
+          {queue.length === 1 ? "1 prompt queued" : `${queue.length} prompts queued`}
         </h2>
       )}
       <ul className="divide-y divide-line">
@@ -84,6 +84,6 @@ function UnsentItem({ item, submissions }: { item: OutboxItem; submissions: Subm
 function waitingWords(problem: string | null, isBusy: boolean): string {
   if (problem === null) return "Sending…";
   return isBusy
-    ? `${problem} Kept here, and sent again by itself.`
-    : "Kept here. It is sent as soon as the server answers.";
+    ? `${problem} Saved here; retrying automatically.`
+    : "Saved here. Sent as soon as the server responds.";
 }

@@ -33,13 +33,13 @@ function QueuedNotice({ prompt, notice }: { prompt: Prompt; notice: ShownNotice 
 
 function QueuedText({ prompt }: { prompt: Prompt }) {
   const [text, setText] = useState<string | null>(null);
-  const withdraw = useQueueChange(prompt.sessionId, "The prompt was not withdrawn", () =>
+  const withdraw = useQueueChange(prompt.sessionId, "Couldn't withdraw the prompt", () =>
     api.prompts.withdraw({ id: prompt.id }),
   );
-  const promote = useQueueChange(prompt.sessionId, "The prompt was not sent ahead", () =>
+  const promote = useQueueChange(prompt.sessionId, "Couldn't send the prompt now", () =>
     api.prompts.promote({ id: prompt.id }),
   );
-  const edit = useQueueChange(prompt.sessionId, "The prompt was not changed", (content: string) =>
+  const edit = useQueueChange(prompt.sessionId, "Couldn't edit the prompt", (content: string) =>
     api.prompts.update({ id: prompt.id, body: { content } }),
   );
   if (text !== null) {

@@ -56,7 +56,7 @@ export function ReceiptLine({ promptId, isFollowed }: ReceiptLineProps) {
       <button
         type="button"
         aria-expanded={isOpen}
-        title="Show the receipt"
+        title="Show details"
         onClick={() => setIsOpen(!isOpen)}
         className={clsx(
           "min-h-5 max-w-full rounded text-right text-2xs break-words hover:underline",
@@ -73,7 +73,7 @@ export function ReceiptLine({ promptId, isFollowed }: ReceiptLineProps) {
 function ReceiptSteps({ receipt }: { receipt: Receipt }) {
   return (
     <ol
-      aria-label="Receipt"
+      aria-label="Prompt details"
       className="mt-1 space-y-0.5 rounded-lg border border-line bg-raised px-3 py-2 text-2xs"
     >
       {receipt.steps.map((step) => (

@@ -28,7 +28,7 @@ test("says where a prompt is and why it waits", () => {
   );
   expect(receiptOf(samplePrompt({ state: "gated" }))).toMatchObject({
     tone: "warn",
-    summary: "Waiting for you",
+    summary: "Waiting for your answer",
   });
 });
 
@@ -55,14 +55,14 @@ test("says how a prompt ended, after how long", () => {
   });
 });
 
-test("says of a turn that ended by waiting that its work was handed on", () => {
+test("says of a turn that ended by waiting that its work was delegated", () => {
   const settled = samplePrompt({ state: "settled", outcome: "completed", ...ran });
   const waited = { ...settled, endedWaitingFor: "children" } as const;
   const summary = (isFollowed: boolean, children: number | null, prompt: Prompt = waited) =>
     receiptOf(prompt, { isFollowed, children }).summary;
-  expect(summary(false, 2)).toBe("Handed on · waits for 2 children");
-  expect(summary(false, null)).toBe("Handed on · waits for its children");
-  expect(summary(true, 0)).toBe("Handed on after 12 s");
+  expect(summary(false, 2)).toBe("Delegated · waiting for 2 agents");
+  expect(summary(false, null)).toBe("Delegated · waiting for agents");
+  expect(summary(true, 0)).toBe("Delegated");
   expect(summary(false, 2, settled)).toBe("Completed in 12 s");
 });
 

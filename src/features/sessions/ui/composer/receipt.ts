@@ -21,8 +21,8 @@ const OUTCOME_WORDS: Record<Outcome, { word: string; tone: Tone }> = {
   completed: { word: "Completed", tone: "good" },
   failed: { word: "Failed", tone: "bad" },
   aborted: { word: "Stopped", tone: "warn" },
-  superseded: { word: "Cut short by a later prompt", tone: "warn" },
-  merged: { word: "Merged with other follow-ups", tone: "quiet" },
+  superseded: { word: "Superseded by a later prompt", tone: "warn" },
+  merged: { word: "Combined with other follow-ups", tone: "quiet" },
   withdrawn: { word: "Withdrawn", tone: "quiet" },
 };
 
@@ -44,9 +44,8 @@ export function receiptOf(prompt: Prompt, waiting?: Waiting): Receipt {
 
 /** Describes a prompt whose turn is over while its children still work. */
 function delegatedWords(prompt: Prompt, { isFollowed, children }: Waiting): string {
-  if (isFollowed) return headline(prompt).replace(/^Completed in/, "Handed on after");
-  const whom = children ? plural(children, "child", "children") : "its children";
-  return `Handed on · waits for ${whom}`;
+  if (isFollowed) return prompt.outcome === "completed" ? "Delegated" : headline(prompt);
+  return `Delegated · waiting for ${children ? plural(children, "agent") : "agents"}`;
 }
 
 function toneOf(prompt: Prompt): Tone {
@@ -59,7 +58,9 @@ function toneOf(prompt: Prompt): Tone {
 function summaryOf(prompt: Prompt): string {
   const parts = [headline(prompt)];
   if (prompt.attempts > 1) parts.push(`${prompt.attempts} attempts`);
-  if (prompt.outcome === null && prompt.waitingFor) parts.push(...waitWords(prompt.waitingFor));
+  // The headline of a gate says what it waits for.
+  if (prompt.outcome === null && prompt.state !== "gated" && prompt.waitingFor)
+    parts.push(...waitWords(prompt.waitingFor));
   if (prompt.outcome !== "completed" && prompt.error) parts.push(prompt.error.message);
   return parts.join(" · ");
 }
@@ -79,7 +80,7 @@ function headline(prompt: Prompt): string {
     case "queued":
       return prompt.queuedAt === null ? "Accepted" : "Queued";
     case "gated":
-      return "Waiting for you";
+      return "Waiting for your answer";
     case "running":
       return (prompt.waitingFor && ON_HOLD[prompt.waitingFor.reason]) ?? "Running";
     default:
@@ -92,20 +93,20 @@ const ON_HOLD: Partial<Record<WaitReason, string>> = {
   paused: "Paused",
   quota: "Paused",
   budget: "Paused",
-  runner_silent: "Being taken over",
-  retry_backoff: "Being taken over",
-  no_runner: "Waiting to go on",
-  no_matching_runner: "Waiting to go on",
-  runner_busy: "Waiting to go on",
-  runner_starting: "Waiting to go on",
-  workspace_offline: "Waiting to go on",
+  runner_silent: "Recovering",
+  retry_backoff: "Recovering",
+  no_runner: "Waiting to resume",
+  no_matching_runner: "Waiting to resume",
+  runner_busy: "Waiting to resume",
+  runner_starting: "Waiting to resume",
+  workspace_offline: "Waiting to resume",
 };
 
 function waitWords(waiting: NonNullable<Prompt["waitingFor"]>): string[] {
   const words = [];
   if (waiting.ahead > 0) words.push(`${waiting.ahead} ahead`);
   if (waiting.message !== "") words.push(waiting.message);
-  if (waiting.until) words.push(`goes on at ${clockTime(waiting.until)}`);
+  if (waiting.until) words.push(`resumes at ${clockTime(waiting.until)}`);
   return words;
 }
 
@@ -130,7 +131,8 @@ function runningStep(prompt: Prompt): ReceiptStep | undefined {
   const isRunning = prompt.state === "running" || prompt.state === "gated";
   if (prompt.startedAt === null && !isRunning) return undefined;
   const attempts = prompt.attempts > 1 ? `attempt ${prompt.attempts}` : null;
-  const gate = prompt.state === "gated" ? (prompt.waitingFor?.message ?? "waiting for you") : null;
+  const gate =
+    prompt.state === "gated" ? (prompt.waitingFor?.message ?? "waiting for your answer") : null;
   return { name: "Running", at: prompt.startedAt, note: gate ?? attempts };
 }
 

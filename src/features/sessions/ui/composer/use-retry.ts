@@ -25,9 +25,8 @@ export function useRetry() {
       }
       if (promptId !== null) await api.prompts.retry({ id: promptId });
     },
-    onSuccess: (_, { promptId }) =>
-      toasts.say(promptId === null ? "The model was changed" : "Sent again"),
-    onError: (error) => toasts.fail("It was not sent again", error),
+    onSuccess: (_, { promptId }) => toasts.say(promptId === null ? "Model changed" : "Retrying"),
+    onError: (error) => toasts.fail("Couldn't retry", error),
     onSettled: (_, __, { sessionId }) => {
       void queryClient.invalidateQueries({ queryKey: keys.queue(sessionId) });
       void queryClient.invalidateQueries({ queryKey: keys.session(sessionId) });

@@ -11,7 +11,7 @@ import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 import { useRunners } from "./sandbox-state.tsx";
 
 const RISK =
-  "Commands then run with all rights of the user who started Muster there: they can read and change that user's files and reach the network. Commands ask you first, unless a rule allows them. You can take this back at any time.";
+  "Commands then run with all permissions of the user who started Muster on that machine: they can read and change that user's files and use the network. Muster asks you before each command unless a rule allows it. You can undo this at any time.";
 /** Timeout of a sandbox check, which takes milliseconds on a machine that answers. */
 const CHECK_TIMEOUT_MS = 8_000;
 
@@ -39,7 +39,7 @@ function MissingSandbox({ runner, mayConsent }: { runner: Runner; mayConsent: bo
   const [isHidden, setIsHidden] = useState(false);
   const consent = useChange(() => api.runners.allowUnsandboxed({ id: runner.id }), {
     stale: keys.runners,
-    done: () => "Agents may work without a sandbox",
+    done: () => "Agents can now work without a sandbox",
   });
   const fix = runner.sandbox?.fix ?? null;
   return (
@@ -55,13 +55,13 @@ function MissingSandbox({ runner, mayConsent }: { runner: Runner; mayConsent: bo
             Agents cannot run commands on {runner.name} yet
           </h2>
           <Button size="small" look="ghost" onClick={() => setIsHidden(!isHidden)}>
-            {isHidden ? "What to do" : "Hide"}
+            {isHidden ? "Show steps" : "Hide"}
           </Button>
         </header>
         {!isHidden && (
           <>
             <p className="break-words">
-              {runner.sandbox?.why ?? "It has not said whether it has a sandbox."}
+              {runner.sandbox?.why ?? "It has not reported a sandbox yet."}
             </p>
             {fix !== null && <CommandToCopy command={SANDBOX_FIXES[fix]} />}
             <CheckAgain runner={runner} mayLook={mayConsent} />
@@ -82,7 +82,9 @@ function MissingSandbox({ runner, mayConsent }: { runner: Runner; mayConsent: bo
                 {consent.isError && <InlineError>{messageOf(consent.error)}</InlineError>}
               </details>
             ) : (
-              <p className="text-ink-soft">An admin can install it, or allow work without it.</p>
+              <p className="text-ink-soft">
+                An admin can install a sandbox, or allow agents to work without one.
+              </p>
             )}
           </>
         )}
@@ -138,12 +140,12 @@ function CheckAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
         }}
       >
         <RotateCw size={14} aria-hidden />
-        {isLooking ? "Looking…" : "Look again"}
+        {isLooking ? "Checking…" : "Check again"}
       </Button>
       <p role="status" className="text-ink-soft">
         {lastCheckAt !== null && !isLooking
-          ? "Still no sandbox there."
-          : "It also looks by itself, and work that waits goes on."}
+          ? "Still no sandbox."
+          : "Muster also checks automatically and then resumes waiting work."}
       </p>
       {look.isError && <InlineError>{messageOf(look.error)}</InlineError>}
     </div>
@@ -154,8 +156,8 @@ function CheckAgain({ runner, mayLook }: { runner: Runner; mayLook: boolean }) {
 function WorksWithoutSandbox({ runner, mayRevoke }: { runner: Runner; mayRevoke: boolean }) {
   const revoke = useChange(() => api.runners.requireSandbox({ id: runner.id }), {
     stale: keys.runners,
-    done: () => "Agents work in a sandbox or not at all",
-    failed: "They still work without a sandbox",
+    done: () => "Agents now need a sandbox",
+    failed: "Couldn't require a sandbox",
   });
   return (
     <section
@@ -165,12 +167,12 @@ function WorksWithoutSandbox({ runner, mayRevoke }: { runner: Runner; mayRevoke:
     >
       <p className="min-w-0 flex-1 basis-56 break-words text-warn">
         <ShieldOff size={13} aria-hidden className="mr-1.5 inline align-[-2px]" />
-        Agents work on {runner.name} <strong>without a sandbox</strong>. Commands ask first, unless
-        a rule allows them.
+        Agents work on {runner.name} <strong>without a sandbox</strong>. Muster asks before each
+        command unless a rule allows it.
       </p>
       {mayRevoke && (
         <Button size="small" disabled={revoke.isPending} onClick={() => revoke.mutate(undefined)}>
-          Stop that
+          Require a sandbox
         </Button>
       )}
     </section>

@@ -7,7 +7,7 @@ import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { useLive } from "#surfaces/web/kit/live/live-context.tsx";
 
-const NO_SANDBOX = "No sandbox: agents' commands run on this machine with your own rights.";
+const NO_SANDBOX = "No sandbox: agents' commands run on this machine with your permissions.";
 
 export function useRunners(): Runner[] {
   const found = useQuery({

@@ -51,7 +51,7 @@ export function SessionList({ onCreate }: { onCreate: () => void }) {
           <SessionTree sessions={sessions} />
         )}
         {isFiltered && list.isSuccess && sessions.length === 0 && !hasNextPage && (
-          <p className="px-3 py-8 text-center text-ink-faint">No session matches.</p>
+          <p className="px-3 py-8 text-center text-ink-faint">No matching sessions.</p>
         )}
         {!isFiltered && list.isSuccess && !hasNextPage && sessions.every(isOrchestrator) && (
           <NoSessions onCreate={onCreate} />
@@ -141,7 +141,7 @@ function isOrchestrator(session: Session): boolean {
 function NoSessions({ onCreate }: { onCreate: () => void }) {
   return (
     <p className="px-4 py-6 text-center text-xs text-ink-faint">
-      What your orchestrator gives to others shows up here, under it. You can also{" "}
+      Sessions that your orchestrator starts appear here. You can also{" "}
       <button type="button" onClick={onCreate} className="text-accent underline underline-offset-2">
         start a session yourself
       </button>

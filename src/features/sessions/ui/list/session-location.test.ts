@@ -17,7 +17,7 @@ describe("where a session works", () => {
   ])("%s at %s is %s", (repo, branch, short) => {
     expect(locationOf({ ...NOWHERE, repo, branch })).toEqual({
       short,
-      full: `Repository ${repo}${branch === null ? "" : `, begun at branch ${branch}`}`,
+      full: `Repository ${repo}${branch === null ? "" : `, started from branch ${branch}`}`,
     });
   });
 

@@ -17,7 +17,7 @@ export function locationOf({ repo, branch, projectDir }: Located): SessionLocati
     repo === null ? projectDir && (lastParts(projectDir, 1) || projectDir) : repoName(repo);
   if (!short) return null;
   // A clone works on its own branch, which starts at the requested one.
-  const begins = branch === null ? "" : `, begun at branch ${branch}`;
+  const begins = branch === null ? "" : `, started from branch ${branch}`;
   return {
     short: revealLine(branch === null ? short : `${short} · ${branch}`),
     full: revealLine(repo === null ? `Folder ${projectDir}` : `Repository ${repo}${begins}`),

@@ -60,7 +60,7 @@ function Account({ me }: { me: Me }) {
       queryClient.setQueryData(keys.me, null);
       location.assign("/sign-in");
     },
-    onError: (error) => toasts.fail("You are still signed in", error),
+    onError: (error) => toasts.fail("Couldn't sign out", error),
   });
   return (
     <footer className="flex shrink-0 items-center gap-2 border-t border-line py-1.5 pr-2 pl-4 pb-[max(0.375rem,env(safe-area-inset-bottom))] text-xs">

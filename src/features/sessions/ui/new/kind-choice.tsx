@@ -15,7 +15,7 @@ export function KindChoice({ isReview, onChange }: KindChoiceProps) {
       onChange={(event) => onChange(event.target.value === "review")}
     >
       <option value="task">Task: does work</option>
-      <option value="review">Review: looks at work and judges it</option>
+      <option value="review">Review: checks existing work</option>
     </SelectField>
   );
 }

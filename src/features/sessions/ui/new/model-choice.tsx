@@ -38,10 +38,10 @@ export function ModelChoice({ models, chosen, onChange, onAdd }: ModelChoiceProp
         </option>
       ))}
       {lacking.length > 0 && (
-        <optgroup label="Not usable yet">
+        <optgroup label="Unavailable">
           {lacking.map((one) => (
             <option key={one.id} value={one.id} disabled>
-              {one.id} · {one.why ?? "not usable"}
+              {one.id} · {one.why ?? "unavailable"}
             </option>
           ))}
         </optgroup>
@@ -53,7 +53,7 @@ export function ModelChoice({ models, chosen, onChange, onAdd }: ModelChoiceProp
 
 function priceHint({ price }: ModelOffer): string {
   const words = priceWords(price);
-  return price === null || words === "free" ? words : `${words} for a million tokens`;
+  return price === null || words === "free" ? words : `${words} per million tokens`;
 }
 
 interface DemoNoticeProps {
@@ -71,14 +71,14 @@ export function DemoNotice({ models, onAdd }: DemoNoticeProps) {
       <div className="min-w-0 flex-1 basis-56">
         <p className="font-medium">You're on the built-in demo model</p>
         <p className="mt-0.5 text-ink-soft">
-          It plays real steps with real tools, from a script.{" "}
+          It runs a script with real tools.{" "}
           {onAdd ? (
-            "Add one of your own to get real work done."
+            "Add your own model to get real work done."
           ) : (
             <>
               An admin can{" "}
               <Link to="/models" search={true} className="underline underline-offset-2">
-                add a real one
+                add a real model
               </Link>
               .
             </>

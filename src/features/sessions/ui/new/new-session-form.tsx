@@ -110,7 +110,7 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
       <TextArea
         label="Prompt"
         name="prompt"
-        placeholder="Describe the task and what counts as done"
+        placeholder="Describe the task and when it is done"
         ref={promptBox}
         rows={4}
         value={prompt}
@@ -126,7 +126,7 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
       )}
       <TextField
         label="Title"
-        hint="optional; else your first words"
+        hint="optional; from your prompt if empty"
         name="title"
         maxLength={200}
         value={title}
@@ -136,7 +136,7 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
         {isOwn ? (
           <ModelChoice models={models} chosen={model} onChange={onModel} onAdd={onAddModel} />
         ) : (
-          <SelectField label="Model" hint="the runtime's own" value="" disabled>
+          <SelectField label="Model" hint="default of the runtime" value="" disabled>
             <option value="">Automatic</option>
           </SelectField>
         )}
@@ -161,12 +161,12 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
       {isOwn && <DemoNotice models={models} onAdd={onAddModel} />}
       {runtimes.isError && <InlineError>{messageOf(runtimes.error)}</InlineError>}
       {isNothingAvailable && (
-        <InlineError>No runtime is available. Start a runner that offers one.</InlineError>
+        <InlineError>No runtime available. Start a runner that provides one.</InlineError>
       )}
       {create.isError && !isRefusedAtField && <InlineError>{messageOf(create.error)}</InlineError>}
       <div className="flex items-center justify-between gap-3">
         <p className="text-xs text-ink-faint max-sm:hidden">
-          <kbd className="font-sans">Ctrl</kbd> + <kbd className="font-sans">Enter</kbd> starts it
+          <kbd className="font-sans">Ctrl</kbd> + <kbd className="font-sans">Enter</kbd> to start
         </p>
         <Button
           type="submit"
@@ -210,7 +210,7 @@ function RuntimeChoice({ choices, chosen, onChange }: RuntimeChoiceProps) {
       <option value="">Automatic</option>
       {choices.map(({ name, available, reason }) => (
         <option key={name} value={name} disabled={!available}>
-          {available ? name : `${name} (${reason ?? "not available"})`}
+          {available ? name : `${name} (${reason ?? "unavailable"})`}
         </option>
       ))}
     </SelectField>

@@ -21,15 +21,15 @@ export function WorksOnFields({ works, repoNames, problems, onChange }: WorksOnF
         value={works.kind}
         onChange={(event) => set({ kind: event.target.value as WorksOn["kind"] })}
       >
-        <option value="nothing">Nothing: an empty workspace</option>
-        <option value="repo">A git repository</option>
-        <option value="folder">A folder of the runner's machine</option>
+        <option value="nothing">Empty workspace</option>
+        <option value="repo">Git repository</option>
+        <option value="folder">Folder on the runner's machine</option>
       </SelectField>
       {works.kind === "repo" && (
         <div className="grid gap-3.5 sm:grid-cols-[2fr_1fr]">
           <TextField
             label="Repository"
-            hint="cloned; yours is not touched"
+            hint="cloned; the original is not changed"
             problem={problems.repo}
             inputMode="url"
             spellCheck={false}
@@ -80,7 +80,7 @@ function FolderField({ path, problem, onChange }: FolderFieldProps) {
     <>
       <TextField
         label="Folder"
-        hint="the agent changes it in place"
+        hint="edited in place"
         problem={problem}
         spellCheck={false}
         maxLength={4_096}

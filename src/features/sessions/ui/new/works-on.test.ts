@@ -19,11 +19,11 @@ describe("a repository", () => {
     (address) => expect(placeProblems(repo(address))).toEqual({}),
   );
   it.each([
-    ["", /which/],
+    ["", /Enter a/],
     ["git@github.com:a/b.git", /SSH/],
     ["ssh://host/a", /SSH/],
-    ["github.com/a/b", /full address/],
-    ["ext::sh -c id", /full address/],
+    ["github.com/a/b", /full URL/],
+    ["ext::sh -c id", /full URL/],
     ["https://token@example.com/a", /password/],
   ])("may not be %s", (address, words) => expect(placeProblems(repo(address)).repo).toMatch(words));
   it("may be named when it is known", () => {

@@ -33,26 +33,26 @@ export function placeProblems(works: WorksOn, repoNames: readonly string[] = [])
   const repo = repoProblem(works.repo.trim(), repoNames);
   if (repo !== undefined) problems.repo = repo;
   if (/^-|\s|\.\.|@\{/.test(works.branch.trim()))
-    problems.branch = "This is no name of a branch. Check its spelling.";
+    problems.branch = "Not a valid branch name. Check the spelling.";
   return problems;
 }
 
 function folderProblem(path: string): string | undefined {
-  if (path === "") return "Say which folder.";
-  return path.startsWith("/") ? undefined : "Give the whole path, beginning with /.";
+  if (path === "") return "Enter a folder.";
+  return path.startsWith("/") ? undefined : "Enter the full path, starting with /.";
 }
 
 function repoProblem(address: string, repoNames: readonly string[]): string | undefined {
-  if (address === "") return "Say which repository.";
+  if (address === "") return "Enter a repository.";
   if (repoNames.some((name) => name.toLowerCase() === address.toLowerCase())) return undefined;
   if (address.startsWith("/")) return undefined;
   if (/^(ssh|git):\/\//i.test(address) || /^[^/\s:]+@[^/\s:]+:/.test(address))
-    return "SSH is not available in the sandbox. Use the https:// address.";
+    return "SSH is not available in the sandbox. Use the https:// URL.";
   const url = URL.parse(address);
   if (!url || !/^(https?|file):$/.test(url.protocol))
-    return "Use the full address: https://…, file://… or an absolute path; or the name of a repository in Settings.";
+    return "Enter a full URL (https://… or file://…), an absolute path, or the name of a repository from Settings.";
   return url.username || url.password
-    ? "The address holds a password, which would be stored and shown. Use it without."
+    ? "The URL contains a password, which would be stored and shown. Remove it."
     : undefined;
 }
 

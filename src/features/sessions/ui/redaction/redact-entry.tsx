@@ -29,12 +29,12 @@ export function RedactProvider({
     mutationFn: (entryId: string) => api.sessions.redactEntry({ id: sessionId, entryId }),
     onSuccess: ({ redacted }) => {
       setTarget(undefined);
-      toasts.say("Removed");
+      toasts.say("Content removed");
       forgetRedacted(queryClient, sessionId, redacted);
     },
     onError: (error) => {
       setTarget(undefined);
-      toasts.fail("Nothing was removed", error);
+      toasts.fail("Couldn't remove the content", error);
     },
   });
   return (
@@ -43,20 +43,19 @@ export function RedactProvider({
       <Confirm
         isOpen={target !== undefined}
         onClose={() => setTarget(undefined)}
-        title={`Remove ${target?.what ?? "this"} for good?`}
+        title={`Remove ${target?.what ?? "this"} permanently?`}
         text={
           <>
             <span className="mb-2 block">
-              Its words are overwritten: here, in the search, in what the agent reads from now on,
-              and in letters that a call wrote. Nobody can bring them back.
+              Its text is overwritten here, in search, in what the agent reads from now on, and in
+              letters that a call wrote. This cannot be undone.
             </span>
-            What stays: its time, the name of its tool, and that you removed it; the session's
-            title; files it changed, and their diff under Changes; what other agents read of it;
-            messages sent to chats; backups, and the logs of the model's provider. Change a secret
-            that was in it all the same.
+            These stay: its time, the tool name and a note that you removed it; the session title;
+            changed files and their diffs; copies that other agents have read; chat messages;
+            backups; and the provider's logs. If it contained a secret, change that secret.
           </>
         }
-        action="Remove for good"
+        action="Remove permanently"
         isBusy={redact.isPending}
         onConfirm={() => target && redact.mutate(target.entryId)}
       />

@@ -21,8 +21,8 @@ describe("words that can be removed", () => {
     expect(redactableAs({ type: "prompt", key: "p", entry: { text: "hi" } } as Row)).toBe(
       "this prompt",
     );
-    expect(redactableAs(tool({}))).toBe("this call of bash");
-    expect(redactableAs(tool({ phase: "cut" }))).toBe("this call of bash");
+    expect(redactableAs(tool({}))).toBe("this call to bash");
+    expect(redactableAs(tool({ phase: "cut" }))).toBe("this call to bash");
     for (const phase of ["writing", "running", "waiting"])
       expect(redactableAs(tool({ phase }))).toBeNull();
   });

@@ -17,7 +17,7 @@ export function redactableAs(row: Row): string | null {
     case "reasoning":
       return row.isWriting || row.text === REMOVED ? null : "this reasoning";
     case "tool":
-      return isOver(row) && hasWords(row) ? `this call of ${row.use.name}` : null;
+      return isOver(row) && hasWords(row) ? `this call to ${row.use.name}` : null;
     default:
       return null;
   }

@@ -106,14 +106,17 @@ function useSleepAction(session: Session): HeaderAction | null {
       isAsleep ? api.sessions.wake({ id: session.id }) : api.sessions.hibernate({ id: session.id }),
     onSuccess: ({ session: changed }) => shareSession(queryClient, changed),
     onError: (error) =>
-      toasts.fail(isAsleep ? "The session was not woken" : "The session is still awake", error),
+      toasts.fail(
+        isAsleep ? "Couldn't wake the session" : "Couldn't put the session to sleep",
+        error,
+      ),
   });
   if (!isAsleep && !isAtRest(session)) return null;
   return {
     label: isAsleep ? "Wake session" : "Put session to sleep",
     Icon: isAsleep ? Sun : Moon,
     ...(!isAsleep && {
-      hint: "Put session to sleep: its files stay, what it runs in the background ends",
+      hint: "Put session to sleep: files are kept, background processes end",
     }),
     isBusy: change.isPending,
     run: () => change.mutate(),

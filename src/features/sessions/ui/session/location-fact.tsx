@@ -11,7 +11,7 @@ export function LocationFact({ location: { short, full } }: { location: SessionL
         <Tooltip.Trigger asChild>
           <button
             type="button"
-            aria-label={`Works on: ${full}`}
+            aria-label={`Workspace: ${full}`}
             data-testid="location"
             className="max-w-full min-w-0 truncate rounded-sm -outline-offset-1 underline decoration-dotted decoration-line-strong underline-offset-2 hover:text-ink"
             onClick={(event) => {

@@ -67,9 +67,9 @@ export function SessionFacts({ session, family, isPutAway }: SessionFactsProps) 
         </Fact>
       )}
       {isParent && (
-        <Fact label={`The whole tree cost ${moneyWords(family.treeCost)}`}>
+        <Fact label={`Cost including child sessions: ${moneyWords(family.treeCost)}`}>
           {family.treeCost === null ? "$?" : moneyWords(family.treeCost)}
-          <span className="@max-sm:hidden"> with its children</span>
+          <span className="@max-sm:hidden"> incl. children</span>
         </Fact>
       )}
       {session.hostname && (

@@ -74,7 +74,7 @@ function Title({ session }: { session: Session }) {
       shareSession(queryClient, renamed);
       setText(null);
     },
-    onError: (error) => toasts.fail("The title was not changed", error),
+    onError: (error) => toasts.fail("Couldn't rename the session", error),
   });
   if (text === null) {
     return (

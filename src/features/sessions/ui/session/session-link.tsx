@@ -15,7 +15,7 @@ interface SessionLinkProps {
 /** Links to a session by name. An orchestrator's link goes to the home page. */
 export function SessionLink({ sessionId, name, className = "" }: SessionLinkProps) {
   const known = useKnownTitle(sessionId);
-  const words = revealLine(name ?? known ?? "a session");
+  const words = revealLine(name ?? known ?? "Session");
   const look = `font-medium text-accent underline-offset-2 hover:underline ${className}`;
   return sessionId.startsWith("orchestrator:") ? (
     <Link to="/" search={true} className={look}>

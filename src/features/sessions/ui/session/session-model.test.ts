@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sampleEvent } from "../transcript/samples.ts";
-import { lastModelIn } from "./session-model.ts";
+import { lastModelIn, speakerOf } from "./session-model.ts";
 
 test("the last call of a model tells which it was", () => {
   const call = (seq: number, model: unknown) =>
@@ -9,4 +9,13 @@ test("the last call of a model tells which it was", () => {
   expect(lastModelIn([call(1, "a/1"), call(2, "b/2"), other])).toBe("b/2");
   expect(lastModelIn([other])).toBeUndefined();
   expect(lastModelIn([call(1, 5)])).toBeUndefined();
+});
+
+test("an agent goes by its own name, its persona or its model", () => {
+  const plain = { agentName: null, persona: null, runtime: "native" };
+  expect(speakerOf({ ...plain, agentName: "Ada", persona: "engineer" }, "a/1")).toBe("Ada");
+  expect(speakerOf({ ...plain, persona: "engineer" }, "a/1")).toBe("engineer");
+  expect(speakerOf(plain, "router/maker/1")).toBe("maker/1");
+  expect(speakerOf(plain, "2 models")).toBe("Agent");
+  expect(speakerOf({ ...plain, runtime: "echo" }, null)).toBe("echo");
 });

@@ -24,6 +24,20 @@ export function useSessionModel(session: Session): string | null {
   return session.model ?? last.data ?? modelWords(used.data ?? []);
 }
 
+/**
+ * Names the agent in its transcript: by its own name, its persona or its model. Runtimes other than
+ * the native one are agents of their own and go by their name.
+ */
+export function speakerOf(
+  { agentName, persona, runtime }: Pick<Session, "agentName" | "persona" | "runtime">,
+  model: string | null,
+): string {
+  const own = agentName ?? persona;
+  if (own !== null) return own;
+  if (model?.includes("/")) return model.slice(model.indexOf("/") + 1);
+  return runtime === "native" ? "Agent" : runtime;
+}
+
 /** Counts the models when several were used: the usage does not say which was the last. */
 function modelWords(used: readonly string[]): string | null {
   return used.length > 1 ? plural(used.length, "model") : (used[0] ?? null);

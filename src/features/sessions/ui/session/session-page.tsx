@@ -21,6 +21,7 @@ import { Transcript } from "../transcript/transcript.tsx";
 import { useSessionFeed } from "../transcript/use-session-feed.ts";
 import { ChangesAside } from "../workspace/changes-aside.tsx";
 import { SessionHeader } from "./session-header.tsx";
+import { speakerOf, useSessionModel } from "./session-model.ts";
 import { TroubleBar } from "./trouble-bar.tsx";
 import { WaitNotice } from "./wait-notice.tsx";
 
@@ -56,12 +57,12 @@ export function OneSession({ sessionId, name, welcome, notice }: OneSessionProps
     return <div role="status" aria-label="Loading the session" className="h-full" />;
   const isMissing = found.error instanceof ApiError && found.error.status === 404;
   return (
-    <PageMessage title={isMissing ? "There is no such session" : "The session cannot be shown"}>
-      <p>{isMissing ? "It was removed, or it is not yours." : messageOf(found.error)}</p>
+    <PageMessage title={isMissing ? "Session not found" : "Couldn't load the session"}>
+      <p>{isMissing ? "It was deleted, or you don't have access." : messageOf(found.error)}</p>
       <div className="mt-4 flex justify-center gap-2">
         {!isMissing && <Button onClick={() => void found.refetch()}>Try again</Button>}
         <Link to="/" search={true} className="px-3 py-2 text-accent underline underline-offset-2">
-          To your orchestrator
+          Go to your orchestrator
         </Link>
       </div>
     </PageMessage>
@@ -98,6 +99,7 @@ interface OpenSessionProps extends Omit<OneSessionProps, "sessionId"> {
 function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
   const { transcript, entries, drafts } = useSessionFeed(session.id);
   const submissions = useSubmissions(session.id);
+  const model = useSessionModel(session);
   const approvals = useSessionApprovals(session.id).data?.items;
   const [isReviewing, setIsReviewing] = useState(false);
   const [isOrchestrating, setIsOrchestrating] = useState(false);
@@ -133,7 +135,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
         <WaitNotice session={session} />
         {notice}
         {transcript.isError ? (
-          <PageMessage isPart title="The transcript cannot be read">
+          <PageMessage isPart title="Couldn't load the transcript">
             <p>{messageOf(transcript.error)}</p>
             <Button className="mt-4" onClick={() => void transcript.refetch()}>
               Try again
@@ -144,7 +146,7 @@ function OpenSession({ session, name, welcome, notice }: OpenSessionProps) {
             <Transcript
               rows={rows}
               target={target}
-              speaker={name ?? session.agentName ?? session.runtime}
+              speaker={name ?? speakerOf(session, model)}
               welcome={welcome}
               isFresh={isFresh}
               isLoading={transcript.isPending}

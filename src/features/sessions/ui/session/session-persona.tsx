@@ -18,11 +18,11 @@ export function SessionPersona({ sessionId, persona, mayRefresh }: SessionPerson
   const refresh = useMutation({
     mutationFn: () => api.briefing.refreshPersona({ id: sessionId }),
     onSuccess: (now) =>
-      toasts.say(`${now.persona} is at version ${now.version}`, "The next turn works with it."),
-    onError: (error) => toasts.fail("The persona was not refreshed", error),
+      toasts.say(`${now.persona} updated to version ${now.version}`, "Used from the next turn."),
+    onError: (error) => toasts.fail("Couldn't update the persona", error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: keys.session(sessionId) }),
   });
-  const label = `Refresh persona ${persona}`;
+  const label = `Update persona ${persona}`;
   return (
     <>
       <span className="max-w-20 truncate @max-[14rem]:hidden @lg:max-w-48">{persona}</span>
@@ -30,7 +30,7 @@ export function SessionPersona({ sessionId, persona, mayRefresh }: SessionPerson
         <button
           type="button"
           aria-label={label}
-          title={`${label}: take its newest version`}
+          title={`${label}to its newest version`}
           disabled={refresh.isPending}
           onClick={() => refresh.mutate()}
           className="grid size-6 shrink-0 place-items-center rounded-md hover:bg-hover hover:text-ink disabled:opacity-45"

@@ -21,7 +21,7 @@ export function TroubleBar({ session }: { session: Session }) {
   const { title, text, promptId } = trouble;
   return (
     <section
-      aria-label="What went wrong"
+      aria-label="Problem"
       data-testid="trouble"
       className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-b border-bad/25 bg-bad-soft px-4 py-2 text-xs"
     >

@@ -24,12 +24,12 @@ describe("the trouble of a session", () => {
 
   it("names the model that stopped working, what to do, and what to send again", () => {
     expect(troubleOf(session("anthropic/sonnet"), failed("model_unauthorized"), offers)).toEqual({
-      title: "anthropic/sonnet does not work",
+      title: "anthropic/sonnet is not working",
       text: "Do this.",
       promptId: "pmt_1",
     });
     expect(troubleOf(session(null), failed("model_quota_exhausted"), offers)?.title).toBe(
-      "The model does not work",
+      "The model is not working",
     );
   });
 
@@ -45,6 +45,6 @@ describe("the trouble of a session", () => {
     expect(troubleOf(session("house/llama"), undefined, offers)?.text).toBe(
       "house does not answer. Start it.",
     );
-    expect(troubleOf(session("gone/model"), undefined, offers)?.text).toMatch(/set gone up again/);
+    expect(troubleOf(session("gone/model"), undefined, offers)?.text).toMatch(/set up gone again/);
   });
 });

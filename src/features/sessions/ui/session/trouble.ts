@@ -29,7 +29,7 @@ export function troubleOf(
 }
 
 function modelTitle({ model }: Session): string {
-  return model === null ? "The model does not work" : `${model} does not work`;
+  return model === null ? "The model is not working" : `${model} is not working`;
 }
 
 /** Returns why no runner can use the model; null if one can, or if nothing is known. */
@@ -42,5 +42,5 @@ function modelProblem({ model, runtime }: Session, models: readonly ModelOffer[]
   if (why) return why;
   // A usable provider may have models that it does not list.
   if (ofProvider.some(({ usable }) => usable)) return null;
-  return `No machine offers a model of ${provider} any more. Choose another model, or set ${provider} up again.`;
+  return `No connected machine has a model from ${provider}. Choose another model, or set up ${provider} again.`;
 }

@@ -16,13 +16,13 @@ export function WaitNotice({ session }: { session: Session }) {
   return (
     <div
       role="status"
-      aria-label="Waiting for"
+      aria-label="Waiting"
       data-waiting-for={kind}
       className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-warn-soft px-4 py-2 text-sm md:px-5"
     >
       <span className="min-w-0 flex-1">
         {revealLine(message)}
-        {until !== null && ` It goes on at ${clockTime(until)}.`}
+        {until !== null && ` It resumes at ${clockTime(until)}.`}
       </span>
       {kind === "machine" && <RelocateButton session={session} />}
     </div>
@@ -36,13 +36,16 @@ function RelocateButton({ session }: { session: Session }) {
     mutationFn: () => api.sessions.relocate({ id: session.id }),
     onSuccess: ({ session: moved }) => {
       shareSession(queryClient, moved);
-      toasts.say("It continues elsewhere", "Recorded changes come with it, the rest stays behind.");
+      toasts.say(
+        "Session moved to another machine",
+        "Recorded changes were kept; everything else was left behind.",
+      );
     },
-    onError: (error) => toasts.fail("The session stays where its files are", error),
+    onError: (error) => toasts.fail("Couldn't move the session", error),
   });
   return (
     <Button size="small" disabled={relocate.isPending} onClick={() => relocate.mutate()}>
-      Continue elsewhere
+      Continue on another machine
     </Button>
   );
 }

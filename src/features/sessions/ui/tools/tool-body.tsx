@@ -36,7 +36,7 @@ export function ToolBody({ use, state, change }: ToolBodyProps) {
       {problem}
       <Part
         label="Output"
-        note={use.truncated ? "shortened: the agent can read the rest" : undefined}
+        note={use.truncated ? "shortened; the agent can read the rest" : undefined}
         text={withoutColours(asText(use.output))}
       />
       {use.exitCode !== null && (
@@ -52,13 +52,13 @@ function Problem({ use, state }: { use: ToolUse; state: ToolState }) {
   if (state === "interrupted")
     return (
       <p className="rounded-md bg-warn-soft px-2.5 py-2 text-xs text-warn">
-        The runner was lost while this was under way. Whether it took effect is not known, and it is
-        not repeated by itself.
+        The runner was lost during this call. It may or may not have taken effect, and is not
+        repeated automatically.
       </p>
     );
-  const words = use.error ?? (state === "not allowed" ? (use.verdict?.reason ?? null) : null);
+  const words = use.error ?? (state === "denied" ? (use.verdict?.reason ?? null) : null);
   if (words === null) return null;
-  const label = state === "not allowed" ? "Why it was not allowed" : "Error";
+  const label = state === "denied" ? "Why it was denied" : "Error";
   return <Part label={label} text={words} isBad />;
 }
 

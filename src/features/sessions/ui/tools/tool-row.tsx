@@ -22,9 +22,9 @@ import { changeOf, headline, stateOf, type ToolRowData, type ToolState } from ".
 const EXPANDED_TOOLS = new Set(["edit", "write", "todo"]);
 
 const MARKS: Partial<Record<ToolState, { word: string; tone: string }>> = {
-  "not allowed": { word: "not allowed", tone: "text-bad" },
+  denied: { word: "denied", tone: "text-bad" },
   interrupted: { word: "interrupted", tone: "text-warn" },
-  waiting: { word: "waits", tone: "text-warn" },
+  waiting: { word: "waiting", tone: "text-warn" },
 };
 
 export function ToolRow({ row }: { row: ToolRowData }) {
@@ -89,13 +89,13 @@ function StateIcon({ state }: { state: ToolState }) {
   const size = { size: 14, "aria-hidden": true } as const;
   switch (state) {
     case "running":
-    case "being written":
+    case "preparing":
       return <LoaderCircle {...size} className="shrink-0 animate-spin text-accent" />;
     case "waiting":
       return <Hourglass {...size} className="shrink-0 text-warn" />;
     case "failed":
       return <X {...size} className="shrink-0 text-bad" />;
-    case "not allowed":
+    case "denied":
       return <Ban {...size} className="shrink-0 text-bad" />;
     case "interrupted":
       return <Unplug {...size} className="shrink-0 text-warn" />;

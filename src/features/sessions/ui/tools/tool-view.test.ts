@@ -52,7 +52,7 @@ test("a call in one line says what matters about it", () => {
 
 test("how a call went is one word", () => {
   expect(stateOf(row({ phase: "waiting" }))).toBe("waiting");
-  expect(stateOf(row({ isRefused: true }, { error: "no" }))).toBe("not allowed");
+  expect(stateOf(row({ isRefused: true }, { error: "no" }))).toBe("denied");
   expect(stateOf(row({}, { error: "interrupted, outcome unknown" }))).toBe("interrupted");
   expect(stateOf(row({}, { exitCode: 2 }))).toBe("failed");
   expect(stateOf(row({}))).toBe("done");

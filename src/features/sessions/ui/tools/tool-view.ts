@@ -8,12 +8,12 @@ import { callLine } from "./tool-words.ts";
 export type ToolRowData = Extract<Row, { type: "tool" }>;
 
 export type ToolState =
-  | "being written"
+  | "preparing"
   | "running"
   | "waiting"
   | "done"
   | "failed"
-  | "not allowed"
+  | "denied"
   | "interrupted"
   | "no result";
 
@@ -22,8 +22,8 @@ const INTERRUPTED: typeof import("#protocol/events.ts").INTERRUPTED =
   "interrupted, outcome unknown";
 
 export function stateOf({ use, phase, isRefused }: ToolRowData): ToolState {
-  if (phase === "writing") return "being written";
-  if (isRefused) return "not allowed";
+  if (phase === "writing") return "preparing";
+  if (isRefused) return "denied";
   if (phase === "running" || phase === "waiting") return phase;
   if (phase === "cut") return "no result";
   if (use.error === INTERRUPTED) return "interrupted";
@@ -71,7 +71,7 @@ export function headline(use: ToolUse): string {
     case "todo": {
       const items = todoItems(use.input);
       const done = items.filter(({ state }) => state === "done").length;
-      return items.length === 0 ? "nothing to do" : `${done} of ${items.length} done`;
+      return items.length === 0 ? "no items" : `${done} of ${items.length} done`;
     }
     case "processes":
       return [textIn(input, "action"), textIn(input, "id")].join(" ").trim();

@@ -57,7 +57,7 @@ function Attachments({ promptId }: { promptId: string }) {
         name,
         blob: await fetchFile(routePath(ROUTE_TABLE.prompts.attachment, { id: promptId, sha256 })),
       }),
-    onError: (error) => toasts.fail("The attachment was not downloaded", error),
+    onError: (error) => toasts.fail("Couldn't download the attachment", error),
   });
   if (attachments.length === 0) return null;
   return (

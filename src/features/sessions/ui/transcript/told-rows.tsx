@@ -25,9 +25,15 @@ type AsideRowData = Extract<Row, { type: "aside" }>;
 
 export const BOX = "rounded-xl border border-line bg-panel px-3 py-2 text-[0.8125rem]";
 const LABELS: Record<ShownNotice["kind"], string> = {
-  children: "News from child sessions",
+  children: "Updates from child sessions",
   messages: "Letters",
-  board: "News from the board",
+  board: "Board updates",
+};
+/** Labels of the button that shows the full notice. */
+const FULL_TEXT: Record<ShownNotice["kind"], string> = {
+  children: "Message from child",
+  messages: "Full message",
+  board: "Full update",
 };
 const ICONS = { children: Bell, messages: Mail, board: SquareKanban } as const;
 
@@ -48,7 +54,7 @@ export function WakeRow({ row }: { row: WakeRowData }) {
         </div>
         <div className="mt-1 flex items-start justify-between gap-3 pl-5.5">
           <Fold isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)}>
-            What it was told
+            {FULL_TEXT[notice.kind]}
           </Fold>
           {promptId !== null && <ReceiptLine promptId={promptId} isFollowed={row.isFollowed} />}
         </div>
@@ -84,7 +90,7 @@ function ChildrenNotice({ notice }: { notice: NoticeOf<"children"> }) {
 function BoardNotice({ notice }: { notice: NoticeOf<"board"> }) {
   return (
     <>
-      <p className="font-medium">News from the board</p>
+      <p className="font-medium">Board updates</p>
       {taskNews(notice).map(({ id, title, words }) => (
         <p key={`${id}:${words}`} className="break-words">
           {revealLine(title)} <span className="text-ink-soft">{words}</span>
@@ -132,7 +138,7 @@ export function AsideRow({ row, children }: { row: AsideRowData; children: React
   const [choice, setChoice] = useState<boolean | null>(null);
   const isOpen = choice ?? row.needsYou;
   return (
-    <article aria-label="Kept apart from your conversation" className="pt-4 pb-2">
+    <article aria-label="Outside your conversation" className="pt-4 pb-2">
       <div className={`${BOX} border-dashed`}>
         <div className="flex items-start gap-2">
           <Mail size={14} aria-hidden className="mt-0.5 shrink-0 text-ink-faint" />
@@ -143,16 +149,14 @@ export function AsideRow({ row, children }: { row: AsideRowData; children: React
         </div>
         <div className="mt-1 pl-5.5">
           <Fold isOpen={isOpen} onToggle={() => setChoice(!isOpen)}>
-            Kept apart from your conversation
+            Outside your conversation
           </Fold>
         </div>
         {isOpen && (
           <div className="mt-1.5 space-y-1">
             {row.text !== "" && <NoticeText text={row.text} />}
             {children}
-            {row.rows.length === 0 && (
-              <p className="py-1 text-xs text-ink-faint">Nothing was said to it yet.</p>
-            )}
+            {row.rows.length === 0 && <p className="py-1 text-xs text-ink-faint">No reply yet.</p>}
           </div>
         )}
       </div>
@@ -165,7 +169,7 @@ function NoticeText({ text }: { text: string }) {
   return (
     <div className="pl-5.5">
       <Fold isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)}>
-        What it was told
+        {FULL_TEXT.messages}
       </Fold>
       {isOpen && <Words text={text} />}
     </div>

@@ -80,8 +80,8 @@ function RowBody({ row, speaker }: TranscriptRowProps) {
         <>
           {row.isChilds && (
             <p className="pt-2 text-xs text-ink-faint">
-              Asked by <SessionLink sessionId={row.approval.sessionId} name={null} />, a child of
-              this session
+              Asked by <SessionLink sessionId={row.approval.sessionId} name={null} />, a child
+              session
             </p>
           )}
           <GateRow approval={row.approval} />
@@ -116,7 +116,7 @@ function Pulse({ promptId }: { promptId: string | null }) {
         {waiting.until && (
           <time dateTime={waiting.until} title={fullTime(waiting.until)}>
             {" "}
-            It goes on at {clockTime(waiting.until)}
+            It resumes at {clockTime(waiting.until)}
             {until(waiting.until, now) && ` (${until(waiting.until, now)})`}.
           </time>
         )}
@@ -148,7 +148,7 @@ function Time({ at }: { at: string }) {
 function CutMark() {
   return (
     <p className="mt-1.5 inline-block rounded-md bg-warn-soft px-1.5 py-0.5 text-2xs text-warn">
-      Cut off here: the turn ended while this was being written
+      Cut off: the turn ended before this was complete
     </p>
   );
 }

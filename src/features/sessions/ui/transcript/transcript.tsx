@@ -132,7 +132,7 @@ export function Transcript({
           !hasRows &&
           (welcome ?? (
             <p className="grid h-full place-items-center p-6 text-center text-ink-faint">
-              Nothing has been said yet. Write the first prompt below.
+              No messages yet. Write the first prompt below.
             </p>
           ))}
         {isLoadingOlder && (

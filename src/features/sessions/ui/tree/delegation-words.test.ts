@@ -11,7 +11,7 @@ describe("a call that leads others, in words", () => {
   it("says who was started, and where it is once it is there", () => {
     const input = { title: "Research: otters", prompt: "Find out" };
     expect(delegationWords(use("spawn_session", input), "running")).toEqual({
-      verb: "Starts",
+      verb: "Starting",
       title: "Research: otters",
       sessionId: null,
     });
@@ -27,6 +27,6 @@ describe("a call that leads others, in words", () => {
     expect(delegationWords(odd, "done")?.sessionId).toBeNull();
     expect(delegationWords(use("bash", { command: "ls" }), "done")).toBeUndefined();
     expect(delegationWords(use("constructor", {}), "done")).toBeUndefined();
-    expect(delegationWords(use("wait_for_event", {}), "done")?.verb).toBe("Waits for its children");
+    expect(delegationWords(use("wait_for_event", {}), "done")?.verb).toBe("Waiting for agents");
   });
 });

@@ -4,7 +4,7 @@ import type { ToolState } from "../tools/tool-view.ts";
 import type { ToolUse } from "../transcript/entry-from-event.ts";
 
 export interface DelegationWords {
-  /** Action, current or past: "Started", "Waits for its children". */
+  /** Action, current or past: "Started", "Waiting for agents". */
   verb: string;
   /** Title of the session concerned. */
   title: string | null;
@@ -13,12 +13,12 @@ export interface DelegationWords {
 
 type Verbs = readonly [doing: string, done: string];
 
-const SPAWNS: Verbs = ["Starts", "Started"];
-const SENDS: Verbs = ["Writes to", "Wrote to"];
-const STOPS: Verbs = ["Stops the turn of", "Stopped the turn of"];
-const ENDS: Verbs = ["Ends", "Ended"];
-const READS: Verbs = ["Reads", "Read"];
-const DETACHES: Verbs = ["Lets go of", "Let go of"];
+const SPAWNS: Verbs = ["Starting", "Started"];
+const SENDS: Verbs = ["Messaging", "Messaged"];
+const STOPS: Verbs = ["Stopping the turn of", "Stopped the turn of"];
+const ENDS: Verbs = ["Ending", "Ended"];
+const READS: Verbs = ["Reading", "Read"];
+const DETACHES: Verbs = ["Detaching", "Detached"];
 
 const WITH_SESSION: Readonly<Record<string, Verbs>> = {
   spawn_session: SPAWNS,
@@ -31,22 +31,22 @@ const WITH_SESSION: Readonly<Record<string, Verbs>> = {
   orchestrate_kill_worker: ENDS,
   read_messages: READS,
   orchestrate_read_worker: READS,
-  get_session_status: ["Looks at", "Looked at"],
-  forward_messages: ["Passes on what was said by", "Passed on what was said by"],
+  get_session_status: ["Checking", "Checked"],
+  forward_messages: ["Forwarding messages from", "Forwarded messages from"],
   orchestrate_detach_worker: DETACHES,
-  relocate_session: ["Continues on another machine", "Continued on another machine"],
-  decide_plan: ["Decides about the plan of", "Decided about the plan of"],
+  relocate_session: ["Moving to another machine:", "Moved to another machine:"],
+  decide_plan: ["Reviewing the plan of", "Reviewed the plan of"],
 };
 
 const WITHOUT_SESSION: Readonly<Record<string, Verbs>> = {
-  wait_for_event: ["Waits for its children", "Waits for its children"],
-  sleep: ["Sleeps", "Sleeps"],
-  list_sessions: ["Looks at its children", "Looked at its children"],
-  orchestrate_list_workers: ["Looks at its workers", "Looked at its workers"],
-  orchestrate_read_inbox: ["Reads its inbox", "Read its inbox"],
-  request_plan_approval: ["Presents a plan", "Presented a plan"],
-  notify_parent: ["Tells its parent", "Told its parent"],
-  complete_session: ["Reports to its parent", "Reported to its parent"],
+  wait_for_event: ["Waiting for agents", "Waiting for agents"],
+  sleep: ["Sleeping", "Sleeping"],
+  list_sessions: ["Listing agents", "Listed agents"],
+  orchestrate_list_workers: ["Listing workers", "Listed workers"],
+  orchestrate_read_inbox: ["Reading the inbox", "Read the inbox"],
+  request_plan_approval: ["Presenting a plan", "Presented a plan"],
+  notify_parent: ["Notifying its parent", "Notified its parent"],
+  complete_session: ["Reporting to its parent", "Reported to its parent"],
 };
 
 const SESSION_ID = /\bses_[0-9A-Za-z]+\b/;

@@ -5,12 +5,12 @@ const child = { doing: "does bash: npm test", changedFiles: 3 };
 
 test("a question comes before what was done last", () => {
   const asked = { kind: "approval", tool: "bash", target: "npm test" } as const;
-  expect(doingWords({ activity: "needs_you" }, child, asked)).toBe("asks to use bash: npm test");
+  expect(doingWords({ activity: "needs_you" }, child, asked)).toBe("wants to run bash: npm test");
   expect(doingWords({ activity: "needs_you" }, child, { ...asked, target: null })).toBe(
-    "asks to use bash",
+    "wants to run bash",
   );
   expect(doingWords({ activity: "needs_you" }, child, { ...asked, kind: "question" })).toBe(
-    "asks you a question",
+    "has a question for you",
   );
   expect(doingWords({ activity: "working" }, child, asked)).toBe("does bash: npm test");
 });
@@ -18,7 +18,7 @@ test("a question comes before what was done last", () => {
 test("says why it changes nothing yet", () => {
   const held = { ...child, planState: "required" } as const;
   expect(doingWords({ activity: "working" }, held, undefined)).toBe(
-    "plans first · does bash: npm test",
+    "planning · does bash: npm test",
   );
   expect(doingWords({ activity: "working" }, { ...held, planState: "approved" }, undefined)).toBe(
     "does bash: npm test",

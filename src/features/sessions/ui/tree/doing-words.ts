@@ -7,9 +7,9 @@ const WITHOUT_TEXT: ReadonlySet<string> = new Set(["waiting", "unknown"]);
 
 /** Texts for children that may not change anything yet. */
 const PLAN_WORDS: Partial<Record<Child["planState"], string>> = {
-  required: "plans first",
-  pending: "presents its plan",
-  revise: "changes its plan",
+  required: "planning",
+  pending: "plan ready for review",
+  revise: "revising the plan",
   rejected: "plan rejected",
 };
 
@@ -29,9 +29,9 @@ export function doingWords(
 }
 
 function askWords({ kind, tool, target }: Pick<Approval, "kind" | "tool" | "target">): string {
-  if (kind === "question") return "asks you a question";
-  if (kind === "plan") return "asks you to look at its plan";
+  if (kind === "question") return "has a question for you";
+  if (kind === "plan") return "wants you to review its plan";
   return target === null || target === ""
-    ? `asks to use ${tool}`
-    : `asks to use ${tool}: ${target}`;
+    ? `wants to run ${tool}`
+    : `wants to run ${tool}: ${target}`;
 }

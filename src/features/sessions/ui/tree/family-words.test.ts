@@ -12,11 +12,11 @@ const waitingFor = (kind: SessionWaitKind) => ({ kind, message: "", until: null 
 
 describe("what a session is doing", () => {
   it.each([
-    [family("working", "idle"), "Waiting for 1 child"],
-    [family("working", "needs_you"), "Waiting for 2 children, 1 needs you"],
-    [family("needs_you", "needs_you"), "Waiting for 2 children, 2 need you"],
-    [family("idle"), "Waiting for its children"],
-    [undefined, "Waiting for its children"],
+    [family("working", "idle"), "Waiting for 1 agent"],
+    [family("working", "needs_you"), "Waiting for 2 agents, 1 needs you"],
+    [family("needs_you", "needs_you"), "Waiting for 2 agents, 2 need you"],
+    [family("idle"), "Waiting for agents"],
+    [undefined, "Waiting for agents"],
   ] as const)("waits for children", (of, words) => {
     const session = { activity: "waiting", waitingFor: waitingFor("children") } as const;
     expect(stateWords(session, of)).toBe(words);
@@ -24,9 +24,9 @@ describe("what a session is doing", () => {
 
   it.each([
     ["runner", "Waiting for a runner"],
-    ["quota", "Waiting for the model's quota"],
+    ["quota", "Waiting for model quota"],
     ["machine", "Waiting for its machine"],
-    ["time", "Waiting for a time"],
+    ["time", "Waiting until a set time"],
     ["budget", "Waiting for budget"],
   ] as const)("waits for %s, and not for children, though it has some", (kind, words) => {
     const session = { activity: "waiting", waitingFor: waitingFor(kind) } as const;
@@ -35,9 +35,9 @@ describe("what a session is doing", () => {
 
   it("leaves the rest to the activity", () => {
     const plan = { activity: "needs_you", waitingFor: waitingFor("plan") } as const;
-    expect(stateWords(plan, undefined)).toBe("Waiting for a decision on its plan");
+    expect(stateWords(plan, undefined)).toBe("Waiting for plan approval");
     const asks = { activity: "needs_you", waitingFor: null } as const;
-    expect(stateWords(asks, undefined)).toBe("Waiting for you");
+    expect(stateWords(asks, undefined)).toBe("Waiting for your answer");
     const works = { activity: "working", waitingFor: null } as const;
     expect(stateWords(works, family("working"))).toBeUndefined();
   });

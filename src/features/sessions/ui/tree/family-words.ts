@@ -12,10 +12,10 @@ const AT_WORK = new Set(["working", "needs_you", "recovering", "waiting", "unkno
 
 const WAIT_WORDS: Record<Exclude<SessionWaitKind, "children">, string> = {
   runner: "Waiting for a runner",
-  quota: "Waiting for the model's quota",
+  quota: "Waiting for model quota",
   machine: "Waiting for its machine",
-  plan: "Waiting for a decision on its plan",
-  time: "Waiting for a time",
+  plan: "Waiting for plan approval",
+  time: "Waiting until a set time",
   budget: "Waiting for budget",
 };
 
@@ -25,7 +25,7 @@ export function stateWords(
   family: Family | undefined,
 ): string | undefined {
   if (activity === "needs_you")
-    return waitingFor?.kind === "plan" ? WAIT_WORDS.plan : "Waiting for you";
+    return waitingFor?.kind === "plan" ? WAIT_WORDS.plan : "Waiting for your answer";
   if (activity !== "waiting" || !waitingFor) return undefined;
   return waitingFor.kind === "children" ? childrenWords(family) : WAIT_WORDS[waitingFor.kind];
 }
@@ -40,7 +40,7 @@ function childrenWords(family: Family | undefined): string {
   const items = family?.items ?? [];
   const asking = items.filter((child) => child.activity === "needs_you").length;
   const count = items.filter(isAtWork).length;
-  const words = `Waiting for ${count === 0 ? "its children" : plural(count, "child", "children")}`;
+  const words = `Waiting for ${count === 0 ? "agents" : plural(count, "agent")}`;
   return asking === 0 ? words : `${words}, ${asking} ${asking === 1 ? "needs" : "need"} you`;
 }
 

@@ -22,7 +22,7 @@ export function ForwardedRow({ row }: { row: Extract<Row, { type: "forwarded" }>
       <p className="flex items-baseline gap-1.5 text-xs">
         <Forward size={13} aria-hidden className="shrink-0 self-center text-ink-faint" />
         <SessionLink sessionId={row.author.id} name={row.author.name} />
-        <span className="text-ink-faint">in its own words</span>
+        <span className="text-ink-faint">forwarded</span>
         <Time at={row.at} />
       </p>
       <div className="pt-1">
@@ -63,7 +63,7 @@ function DelegationCard({ row, words }: { row: ToolRowData; words: DelegationWor
           <button
             type="button"
             aria-expanded={isOpen}
-            aria-label={`${title === null ? verb : `${verb} ${revealLine(title)}`}: the call in full`}
+            aria-label={`${title === null ? verb : `${verb} ${revealLine(title)}`}: show the call`}
             onClick={() => setIsOpen(!isOpen)}
             className="grid size-7 shrink-0 place-items-center rounded-md text-ink-faint hover:bg-hover hover:text-ink"
           >
@@ -82,7 +82,7 @@ function DelegationCard({ row, words }: { row: ToolRowData; words: DelegationWor
 
 function isBad(row: ToolRowData): boolean {
   const state = stateOf(row);
-  return state === "failed" || state === "not allowed";
+  return state === "failed" || state === "denied";
 }
 
 function CardIcon({ row }: { row: ToolRowData }) {

@@ -10,8 +10,8 @@ import { randomId } from "#surfaces/web/kit/text/random-id.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 
 const MODES: readonly { mode: QueueMode; name: string; means: string }[] = [
-  { mode: "followup", name: "After its turn", means: "It finishes what it is doing first." },
-  { mode: "steer", name: "Now", means: "Ends its turn, keeps what it did, and does this next." },
+  { mode: "followup", name: "After its turn", means: "Runs when the current turn is done." },
+  { mode: "steer", name: "Now", means: "Ends the current turn, keeps its work, then runs this." },
 ];
 
 /** Sends a message to a session without leaving the page. */
@@ -28,7 +28,7 @@ export function MessageDialog({ session, onClose }: { session: Session; onClose:
         body: { content: text, mode, dispatchId: dispatchId.current },
       }),
     onSuccess: () => {
-      toasts.say("Sent");
+      toasts.say("Message sent");
       onClose();
     },
   });

@@ -34,19 +34,19 @@ export function offeredActions(session: Session): OfferedAction[] {
     isOpen && { action: "message", label: "Send a message…", Icon: MessageSquare, isGrave: false },
     ACTIVE_TURN.has(session.activity) && {
       action: "stop",
-      label: "Stop its turn",
+      label: "Stop turn",
       Icon: CircleStop,
       isGrave: false,
     },
     session.parentSessionId !== null && {
       action: "detach",
-      label: "Detach from its parent…",
+      label: "Detach from parent…",
       Icon: Unlink,
       isGrave: false,
     },
     session.isOrchestrator
       ? { action: "settings", label: "Settings", Icon: Settings, isGrave: false }
-      : isOpen && { action: "end", label: "End it…", Icon: Trash2, isGrave: true },
+      : isOpen && { action: "end", label: "End session…", Icon: Trash2, isGrave: true },
   ];
   return offered.filter((action) => action !== false);
 }

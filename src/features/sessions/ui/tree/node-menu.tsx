@@ -19,8 +19,8 @@ interface NodeMenuProps {
 export function NodeMenu({ session, name, isReachable, onAction }: NodeMenuProps) {
   const [isCreated, setIsCreated] = useState(false);
   const common = {
-    "aria-label": `What to do with ${name}`,
-    title: "What to do",
+    "aria-label": `Actions for ${name}`,
+    title: "Actions",
     tabIndex: isReachable ? 0 : -1,
     className: BUTTON,
   };

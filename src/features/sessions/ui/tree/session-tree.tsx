@@ -62,7 +62,7 @@ export function SessionTree({ sessions: listed }: { sessions: readonly Session[]
       <div
         ref={tree}
         role="tree"
-        aria-label="Sessions and their children"
+        aria-label="Session tree"
         onKeyDown={onKeyDown}
         onFocus={(event) => {
           const node = event.target.closest<HTMLElement>("[data-node]");

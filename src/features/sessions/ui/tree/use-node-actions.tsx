@@ -19,18 +19,18 @@ interface Change {
 const CHANGES: Record<"stop" | "detach" | "end", Change> = {
   stop: {
     run: (id) => api.sessions.stop({ id }),
-    done: "Its turn is being stopped",
-    failed: "The turn was not stopped",
+    done: "Stopping the turn",
+    failed: "Couldn't stop the turn",
   },
   detach: {
     run: (id) => api.delegation.detach({ id }),
-    done: "It has no parent any more, and goes on by itself",
-    failed: "It was not detached",
+    done: "Detached. The session continues on its own",
+    failed: "Couldn't detach the session",
   },
   end: {
     run: (id) => api.sessions.delete({ id, query: { force: "true" } }),
-    done: "It was ended. It is kept for 7 days",
-    failed: "It was not ended",
+    done: "Session ended. It is kept for 7 days",
+    failed: "Couldn't end the session",
   },
 };
 
@@ -75,7 +75,7 @@ export function useNodeActions() {
         isOpen={confirming?.action === "detach"}
         onClose={close}
         title={`Detach “${confirming?.session.title ?? UNTITLED}”?`}
-        text="It goes on by itself, and its parent, which is told, does not hear from it any more. It cannot be given back."
+        text="It continues on its own. Its parent is notified once and receives nothing more from it. This cannot be undone."
         action="Detach"
         isBusy={change.isPending}
         onConfirm={() => {
@@ -87,8 +87,8 @@ export function useNodeActions() {
         isOpen={confirming?.action === "end"}
         onClose={close}
         title={`End “${confirming?.session.title ?? UNTITLED}”?`}
-        text="What it is doing is stopped, and what it wrote so far is kept for 7 days. Its parent is told, and sessions under it end with it."
-        action="End it"
+        text="Its turn is stopped and its transcript is kept for 7 days. Its parent is notified, and its child sessions end too."
+        action="End session"
         isBusy={change.isPending}
         onConfirm={() => {
           if (confirming) mutate({ kind: "end", id: confirming.session.id });

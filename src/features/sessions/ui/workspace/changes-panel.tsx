@@ -45,7 +45,7 @@ export function ChangesPanel({ sessionId }: { sessionId: string }) {
       <div className="min-h-0 flex-1 overflow-y-auto">
         {changes.files.length === 0 ? (
           <p className="px-4 py-10 text-center text-ink-faint">
-            {turn === undefined ? "Nothing has been changed yet." : "This turn changed nothing."}
+            {turn === undefined ? "No changes yet." : "No changes in this turn."}
           </p>
         ) : (
           <ul className="divide-y divide-line border-b border-line">
@@ -62,7 +62,7 @@ export function ChangesPanel({ sessionId }: { sessionId: string }) {
         )}
         {changes.more > 0 && (
           <p className="px-4 py-3 text-xs text-ink-faint">
-            {plural(changes.more, "more file")} changed and not listed.
+            {plural(changes.more, "more file")} changed but not listed.
           </p>
         )}
         <OtherFiles changes={changes} onPreview={setPreview} />
@@ -89,7 +89,7 @@ function TurnChoice({ changes, turn, onChange }: TurnChoiceProps) {
   return (
     <div className="shrink-0 border-b border-line px-3 py-2">
       <select
-        aria-label="Changes of"
+        aria-label="Show changes of"
         value={turn ?? ""}
         onChange={(event) => onChange(event.target.value || undefined)}
         className="h-8 w-full rounded-lg border border-line bg-raised px-2 text-xs max-md:h-10 max-md:text-base"
@@ -168,8 +168,8 @@ function Patch({ file }: { file: FileChange }) {
 }
 
 function noteOf(file: FileChange, lines: number): string | null {
-  if (file.binary) return "Not a text file, so there is nothing to compare.";
-  if (file.patch === null) return "Too long to be shown.";
+  if (file.binary) return "Binary file; no diff.";
+  if (file.patch === null) return "Diff too long to show.";
   return lines === 0 ? "No lines changed." : null;
 }
 
@@ -186,7 +186,7 @@ function FileName({ path }: { path: string }) {
 
 function diskUseWords({ diskBytes, diskQuotaBytes }: SessionChanges): string {
   const used = `${sizeWords(diskBytes)} on disk`;
-  return diskQuotaBytes === null ? used : `${used}, of ${sizeWords(diskQuotaBytes)} at most`;
+  return diskQuotaBytes === null ? used : `${used}of ${sizeWords(diskQuotaBytes)}`;
 }
 
 function OtherFiles({
@@ -200,8 +200,8 @@ function OtherFiles({
   const others = changes.shown.filter(({ path }) => !listed.has(path));
   if (others.length === 0) return null;
   return (
-    <section aria-label="Files to look at" className="py-2">
-      <h3 className="px-4 pb-1 text-2xs font-medium text-ink-faint">Can be looked at</h3>
+    <section aria-label="Previews" className="py-2">
+      <h3 className="px-4 pb-1 text-2xs font-medium text-ink-faint">Previews</h3>
       <ul>
         {others.map((file) => (
           <li key={file.path} className="flex items-center gap-2 pr-2 pl-4 text-xs">

@@ -54,7 +54,7 @@ export function PreviewDialog({ sessionId, file, onClose }: PreviewDialogProps) 
             {mayHaveScripts && !hasScripts && (
               <Button
                 size="small"
-                title="Its code runs in this frame. Only for what you trust."
+                title="Runs the page's code in this frame. Only for files you trust."
                 onClick={() => setHasScripts(true)}
               >
                 Run scripts

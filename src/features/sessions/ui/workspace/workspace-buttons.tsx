@@ -22,7 +22,7 @@ export function WorkspaceButtons({ sessionId, isOpen, onClick }: WorkspaceButton
   return (
     <>
       {page && (
-        <Button look="ghost" title={`Look at ${page.path}`} onClick={() => setPreview(page)}>
+        <Button look="ghost" title={`Preview ${page.path}`} onClick={() => setPreview(page)}>
           <Eye size={17} aria-hidden />
           <span className="max-md:sr-only">Preview</span>
         </Button>
@@ -30,7 +30,7 @@ export function WorkspaceButtons({ sessionId, isOpen, onClick }: WorkspaceButton
       <Button
         look={isOpen ? "plain" : "ghost"}
         aria-pressed={isOpen}
-        title="What was changed in the workspace"
+        title="Changed files in the workspace"
         onClick={onClick}
       >
         <FileDiff size={17} aria-hidden />

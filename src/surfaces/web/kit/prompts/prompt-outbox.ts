@@ -46,7 +46,7 @@ const MAX_BUSY_MS = 5 * 60_000;
 const MAX_FAILURES = 5;
 /** Older prompts may be out of date: their person decides. */
 const MAX_AGE_MS = 24 * 60 * 60_000;
-const TOO_OLD = "Written more than a day ago and never sent.";
+const TOO_OLD = "Written more than a day ago and not sent.";
 const NOTHING: readonly OutboxItem[] = [];
 
 /** Pause between two attempts of one session. */

@@ -49,9 +49,9 @@ export function List<T>({ found, empty, children }: ListProps<T>) {
 
 export function LoadProblem({ error, onRetry }: { error: Error; onRetry: () => void }) {
   if (error instanceof ApiError && error.status === 404)
-    return <Empty>There is nothing here, or this server does not offer it.</Empty>;
+    return <Empty>Nothing here, or this server doesn't support it.</Empty>;
   if (error instanceof ApiError && error.status === 403)
-    return <Empty>You may not see this. Ask an admin.</Empty>;
+    return <Empty>You don't have access. Ask an admin.</Empty>;
   return (
     <div className="space-y-2">
       <InlineError>{messageOf(error)}</InlineError>
@@ -158,7 +158,7 @@ export function ShownOnce({ label, value, onDone }: ShownOnceProps) {
   };
   return (
     <div className="space-y-2 rounded-xl border border-accent/40 bg-accent-soft p-3.5">
-      <p className="font-medium">{label} is shown only now. Copy it before you go on.</p>
+      <p className="font-medium">{label} is shown only once. Copy it now.</p>
       <div className="flex flex-wrap gap-2">
         <input
           ref={field}

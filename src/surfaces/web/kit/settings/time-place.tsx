@@ -15,7 +15,7 @@ export function TimePlace() {
   const [draft, setDraft] = useState({ timezone, locale });
   const save = useChange(() => api.me.update({ body: draft }), {
     stale: keys.me,
-    done: () => "Saved. Agents know from their next turn on",
+    done: () => "Saved. Applies from the agents' next turn",
   });
   const isNew = draft.timezone !== timezone || draft.locale !== locale;
   const differsFromBrowser = here.timezone !== draft.timezone || here.locale !== draft.locale;
@@ -26,13 +26,13 @@ export function TimePlace() {
   return (
     <Section
       title="Time"
-      text="Agents are told the day where you are. Due dates without a zone are in yours."
+      text="Agents see your local date. Due dates without a time zone use yours."
     >
       <form aria-label="Time" className="space-y-3" onSubmit={submit}>
         <div className="grid gap-3.5 sm:grid-cols-2">
           <TextField
             label="Time zone"
-            hint="such as Europe/Berlin"
+            hint="for example Europe/Berlin"
             maxLength={100}
             spellCheck={false}
             value={draft.timezone}
@@ -40,7 +40,7 @@ export function TimePlace() {
           />
           <TextField
             label="Locale"
-            hint="how dates are written, such as de-CH"
+            hint="date format, for example de-CH"
             maxLength={50}
             spellCheck={false}
             value={draft.locale}
@@ -54,7 +54,7 @@ export function TimePlace() {
           </Button>
           {differsFromBrowser && (
             <Button type="button" onClick={() => setDraft(here)}>
-              Use this browser's
+              Use browser settings
             </Button>
           )}
         </div>

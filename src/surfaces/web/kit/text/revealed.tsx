@@ -21,11 +21,7 @@ function named(piece: Extract<VisibleSegment, { name: string }>, at: number) {
   return (
     <mark
       key={at}
-      title={
-        isHost
-          ? `The host that is really asked: ${piece.name}`
-          : `A character that is not seen: ${piece.name}`
-      }
+      title={isHost ? `Actual host: ${piece.name}` : `Invisible character: ${piece.name}`}
       className="mx-px rounded bg-warn-soft px-1 text-2xs font-semibold text-warn"
     >
       {piece.name}

@@ -62,7 +62,7 @@ export function Verbatim({
         <Mark at={marks.end} />
         {!isWhole && (
           <span className="mt-2 block font-sans text-warn">
-            {plural(text.length - drawn.length, "more character")} not drawn yet{" "}
+            {plural(text.length - drawn.length, "more character")} hidden{" "}
             <Button onClick={() => setLimit(limit + step)}>Show more</Button>
           </span>
         )}
@@ -70,7 +70,7 @@ export function Verbatim({
       {!marks.isSeen && (
         // Overlaid, so that nothing moves when it goes.
         <p className="animate-late pointer-events-none absolute right-2 bottom-1 rounded bg-warn-soft px-1.5 py-0.5 text-2xs font-medium text-warn">
-          more below, scroll to the end
+          more below; scroll to the end
         </p>
       )}
     </div>

@@ -39,7 +39,7 @@ export function ArchiveDialog({
       queryClient.removeQueries({ queryKey: keys.session(session.id) });
     },
     onError: (error) => {
-      if (!isBusyError(error)) toasts.fail("The session was not archived", error);
+      if (!isBusyError(error)) toasts.fail("Couldn't archive the session", error);
     },
   });
   const mustStop = session.activity === "working" || isBusyError(archive.error);
@@ -55,8 +55,8 @@ export function ArchiveDialog({
       text={
         <>
           {mustStop
-            ? "It is working. The running turn is stopped, what it wrote so far is kept, and queued prompts will not run."
-            : "It takes no more prompts and leaves the list. It is kept for 7 days."}
+            ? "The running turn is stopped and its output so far is kept. Queued prompts will not run."
+            : "It accepts no more prompts and leaves the list. It is kept for 7 days."}
           {hasChildren && (
             <label className="mt-2 flex items-center gap-2">
               <input
@@ -64,7 +64,7 @@ export function ArchiveDialog({
                 checked={detaches}
                 onChange={(event) => setDetaches(event.target.checked)}
               />
-              Let its workers go on by themselves, instead of archiving them too
+              Keep its workers running instead of archiving them too
             </label>
           )}
         </>

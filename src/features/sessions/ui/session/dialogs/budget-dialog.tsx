@@ -44,7 +44,7 @@ function BudgetForm({ session, onDone }: { session: Session; onDone: () => void 
       shareSession(queryClient, changed);
       onDone();
     },
-    onError: (error) => toasts.fail("The session was not changed", error),
+    onError: (error) => toasts.fail("Couldn't change the session", error),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -54,7 +54,7 @@ function BudgetForm({ session, onDone }: { session: Session; onDone: () => void 
     <form className="space-y-4" onSubmit={submit}>
       <div className="space-y-1">
         <label htmlFor={budgetId} className="font-medium">
-          The most it may cost, in dollars
+          Budget in dollars
         </label>
         <input
           id={budgetId}
@@ -67,7 +67,7 @@ function BudgetForm({ session, onDone }: { session: Session; onDone: () => void 
           className="h-9 w-full rounded-lg border border-line-strong bg-page px-3 outline-none focus:border-accent focus:ring-2 focus:ring-accent/25 max-sm:text-base"
         />
         <p className="text-xs text-ink-faint">
-          {moneyWords(session.cost)} spent so far. Children get their part out of it.
+          {moneyWords(session.cost)} spent so far. Child sessions share this budget.
         </p>
       </div>
       <label className="flex items-center gap-2">
@@ -76,7 +76,7 @@ function BudgetForm({ session, onDone }: { session: Session; onDone: () => void 
           checked={remembers}
           onChange={(event) => setRemembers(event.target.checked)}
         />
-        It keeps what it learns for later sessions
+        Remember what it learns for later sessions
       </label>
       <Button type="submit" look="primary" disabled={save.isPending || budget === undefined}>
         Save
