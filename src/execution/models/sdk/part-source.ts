@@ -4,7 +4,7 @@
  * and simple are read here instead, in less than half of the time.
  */
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { AnthropicEvents } from "./anthropic-events.ts";
+import { AnthropicEvents } from "./anthropic/events.ts";
 import { EventSource } from "./event-source.ts";
 import { WireFault } from "./failures.ts";
 import type { ProviderKind } from "./kinds.ts";
