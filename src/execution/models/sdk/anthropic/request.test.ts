@@ -121,6 +121,12 @@ describe("address and headers", () => {
     ]);
   });
 
+  it("asks for no beta feature, and says who asks", async () => {
+    const { headers } = await send({ model: "claude-sonnet-5-5" });
+    expect(headers.get("anthropic-beta")).toBeNull();
+    expect(headers.get("user-agent")).toBe("muster");
+  });
+
   it("sends a key, else a token, else a placeholder", async () => {
     expect(await credentials({ apiKey: "key", authToken: "token" })).toEqual(["key", null]);
     expect(await credentials({ authToken: "token" })).toEqual([null, "Bearer token"]);
@@ -363,6 +369,15 @@ describe("thinking", () => {
     ],
   ])("is left out %s", async (_how, part) => {
     expect(await sent(part)).toEqual([]);
+  });
+
+  it("leaves no trace where it was left out", async () => {
+    const unsigned = thought("hm", {});
+    const joined = [{ content: [textBlock("one"), { ...textBlock("two"), ...MARK }] }];
+    expect(await messagesOf([user("one"), assistant(unsigned), user("two")])).toMatchObject(joined);
+    expect(await messagesOf([assistant(text("one "), unsigned)])).toEqual([
+      { role: "assistant", content: [textBlock("one")] },
+    ]);
   });
 
   it("ignores fields that it does not know", async () => {
