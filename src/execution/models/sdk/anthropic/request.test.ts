@@ -378,6 +378,9 @@ describe("thinking", () => {
     expect(await messagesOf([assistant(text("one "), unsigned)])).toEqual([
       { role: "assistant", content: [textBlock("one")] },
     ]);
+    expect(await messagesOf([user(" one "), assistant(unsigned)])).toEqual([
+      { role: "user", content: [{ ...textBlock(" one "), ...MARK }] },
+    ]);
   });
 
   it("ignores fields that it does not know", async () => {

@@ -90,7 +90,7 @@ function toMessages(history: readonly ModelMessage[]): Message[] {
     if (last?.role === role) (last.content as unknown[]).push(...content);
     else messages.push({ role, content } as Message);
   }
-  trimEnd(history.at(-1), messages.at(-1));
+  trimEnd(messages.at(-1));
   for (const message of messages)
     if (message.role === "assistant") message.content = callsLast(message.content);
   return messages;
@@ -103,9 +103,9 @@ function toMessage(message: ModelMessage): Message {
 }
 
 /** A last text of the assistant is continued by the model, and must not end with a space. */
-function trimEnd(said: ModelMessage | undefined, message: Message | undefined): void {
-  if (said?.role !== "assistant") return;
-  const last = message?.content.at(-1);
+function trimEnd(message: Message | undefined): void {
+  if (message?.role !== "assistant") return;
+  const last = message.content.at(-1);
   if (last?.type === "text") last.text = last.text.trim();
 }
 
