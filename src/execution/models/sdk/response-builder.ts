@@ -19,7 +19,7 @@ import {
   type StopReason,
 } from "../model.ts";
 import { WireFault } from "./failures.ts";
-import { type Author, metaBy } from "./to-sdk.ts";
+import { type Author, metaBy } from "./history.ts";
 
 interface Block {
   type: "text" | "reasoning";

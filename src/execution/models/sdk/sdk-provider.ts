@@ -1,11 +1,13 @@
 /**
- * A provider behind one of the SDK's packages. The package is loaded when it is first needed, and
- * gets its address and key as arguments: it must never look for them in the environment by itself.
+ * A provider behind an address. Anthropic is spoken to by our own code, the others by packages of
+ * the SDK. A package is loaded when it is first needed, and gets its address and key as arguments:
+ * it must never look for them in the environment by itself.
  */
-import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Clock } from "#base/clock.ts";
 import type { ModelEvent, ModelFailure, ModelProvider, ModelRequest } from "../model.ts";
+import { openMessages } from "./anthropic/messages-api.ts";
 import type { ProviderKind } from "./kinds.ts";
+import { type OpenParts, openThroughSdk } from "./part-source.ts";
 import { streamFromSdk } from "./stream-from-sdk.ts";
 import type { Fetch } from "./wire-guard.ts";
 
@@ -25,20 +27,18 @@ export interface SdkProviderOptions {
   clock?: Clock | undefined;
 }
 
-type OpenModel = (model: string, fetch: Fetch) => LanguageModelV4;
-
-/** Placeholder for endpoints without a key; the packages insist on one. */
+/** Placeholder for endpoints without a key; packages insist on one, and so may endpoints. */
 const NO_KEY = "none";
 
 export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
   const { name, title, kind, viaServer, idleTimeoutMs, clock } = options;
   const { fetch: given = globalThis.fetch } = options;
   const secrets = [options.apiKey, options.authToken].filter((secret) => secret !== undefined);
-  let opening: Promise<OpenModel> | undefined;
+  let opening: Promise<OpenParts> | undefined;
   let wantsSummaries = true;
 
   async function* ask(request: ModelRequest, sendsReasoning: boolean): AsyncGenerator<ModelEvent> {
-    opening ??= openPackage(options);
+    opening ??= openKind(options);
     const open = await opening.catch(() => null);
     if (!open) {
       opening = undefined;
@@ -47,7 +47,7 @@ export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
     }
     const fetch = viaServer ? withRunToken(given, request.runToken ?? "") : given;
     const target = { provider: name, model: request.model, kind, wantsSummaries, sendsReasoning };
-    yield* streamFromSdk((guarded) => open(request.model, guarded), request, {
+    yield* streamFromSdk(open, request, {
       target,
       title,
       fetch,
@@ -82,7 +82,7 @@ export function createSdkProvider(options: SdkProviderOptions): ModelProvider {
   };
 }
 
-/** Replaces the package's placeholder key by the run token, in whichever header it is. */
+/** Replaces the key or its placeholder by the run token, in whichever header it is. */
 function withRunToken(fetch: Fetch, token: string): Fetch {
   return (input, init) => {
     const headers = new Headers(init?.headers);
@@ -118,28 +118,31 @@ function notInstalled(title: string): ModelFailure {
   };
 }
 
-async function openPackage({
+async function openKind({
   kind,
   name,
   baseUrl,
   apiKey,
   authToken,
-}: SdkProviderOptions): Promise<OpenModel> {
-  const baseURL = baseUrl;
+}: SdkProviderOptions): Promise<OpenParts> {
   if (kind === "anthropic") {
-    const { createAnthropic } = await import("@ai-sdk/anthropic");
-    const auth = authToken && !apiKey ? { authToken } : { apiKey: apiKey ?? NO_KEY };
-    return (model, fetch) => createAnthropic({ baseURL, ...auth, fetch })(model);
+    const credentials =
+      authToken && !apiKey
+        ? { authorization: `Bearer ${authToken}` }
+        : { "x-api-key": apiKey ?? NO_KEY };
+    return openMessages({ baseUrl, credentials });
   }
+  const baseURL = baseUrl;
   if (kind === "openai-compatible") {
     const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
     const auth = apiKey ? { apiKey } : {};
-    return (model, fetch) =>
-      createOpenAICompatible({ name, baseURL, ...auth, fetch, includeUsage: true })(model);
+    return openThroughSdk((model, fetch) =>
+      createOpenAICompatible({ name, baseURL, ...auth, fetch, includeUsage: true })(model),
+    );
   }
   const { createOpenAI } = await import("@ai-sdk/openai");
-  return (model, fetch) => {
+  return openThroughSdk((model, fetch) => {
     const openai = createOpenAI({ baseURL, apiKey: apiKey ?? NO_KEY, fetch });
     return kind === "openai-chat" ? openai.chat(model) : openai.responses(model);
-  };
+  });
 }

@@ -1,14 +1,10 @@
-/**
- * Streams one request through a language model of the SDK, as our events. Only its `doStream` is
- * used: it never retries by itself and buffers nothing, so a provider's behaviour is seen as it
- * happens.
- */
+/** Streams one request to a provider and its answer, as our events. */
 import { type Clock, systemClock } from "#base/clock.ts";
 import type { ModelEvent, ModelRequest } from "../model.ts";
 import { aborted, type FailureContext, failureOf, WireFault } from "./failures.ts";
-import { type MakeLanguageModel, openParts, type PartSource } from "./part-source.ts";
+import type { Target } from "./history.ts";
+import type { OpenParts, PartSource } from "./part-source.ts";
 import { ResponseBuilder } from "./response-builder.ts";
-import { type Target, toSdk } from "./to-sdk.ts";
 import { type Fetch, WireGuard } from "./wire-guard.ts";
 
 export const IDLE_TIMEOUT_MS = 120_000;
@@ -27,7 +23,7 @@ export interface SdkStreamOptions {
 }
 
 export async function* streamFromSdk(
-  makeModel: MakeLanguageModel,
+  openParts: OpenParts,
   request: ModelRequest,
   options: SdkStreamOptions,
 ): AsyncGenerator<ModelEvent> {
@@ -40,8 +36,7 @@ export async function* streamFromSdk(
   let source: PartSource | undefined;
   let isWhole = false;
   try {
-    const call = { ...toSdk(request, target), abortSignal: wire.signal };
-    source = await wire.wait(openParts(target.kind, makeModel, call, wire));
+    source = await wire.wait(openParts(request, target, wire));
     for await (const event of readAll(source, wire, new ResponseBuilder(target))) {
       isWhole = event.type === "end";
       yield event;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { AnthropicEvents } from "./anthropic-events.ts";
-import { failureOf } from "./failures.ts";
-import { ResponseBuilder } from "./response-builder.ts";
+import { failureOf } from "../failures.ts";
+import { ResponseBuilder } from "../response-builder.ts";
+import { AnthropicEvents } from "./events.ts";
 
 const AUTHOR = { provider: "anthropic", model: "m" };
 

@@ -3,7 +3,7 @@
  * read: unknown events and blocks are skipped, as the documentation asks for.
  */
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { WireFault } from "./failures.ts";
+import { WireFault } from "../failures.ts";
 
 type Fields = Record<string, unknown>;
 type Part = LanguageModelV4StreamPart;
