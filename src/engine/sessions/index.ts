@@ -13,11 +13,8 @@ export {
 export { findLastEntry, listCallEvents, listEntries } from "./log/event-queries.ts";
 export { entryView, isoTime } from "./log/event-view.ts";
 export { listOverseen, openSession } from "./oversee.ts";
-export {
-  admitPrompt,
-  type BlobInput,
-  type NewPrompt,
-} from "./prompts/admit-prompt.ts";
+export { admitPrompt, type NewPrompt } from "./prompts/admit-prompt.ts";
+export type { BlobInput } from "./prompts/attachments.ts";
 export { showAwaiting } from "./prompts/awaiting.ts";
 export { editPrompt, withdrawPrompt } from "./prompts/change-queue.ts";
 export { findPrompt, markWaiting } from "./prompts/prompt-queries.ts";
