@@ -21,6 +21,7 @@ interface Index {
 const TABLE = /create table (?:if not exists )?(\w+) \(([\s\S]*?)\n?\);/g;
 const ADDED = /alter table (\w+) add column (\w+)/g;
 const INDEX = /create (unique )?index (?:if not exists )?(\w+) on (\w+) \(([^)]*)\)/g;
+const REMOVED = /alter table (\w+) drop column (\w+)/g;
 const DROPPED = /drop index (?:if exists )?(\w+)/g;
 
 /** The texts of all migrations. Other SQL is in query files. */
@@ -46,14 +47,21 @@ function textsIn(node: ts.Node): string[] {
 }
 
 export function findColumns(sources: readonly Source[]): Column[] {
-  return ddlTexts(sources)
+  const texts = ddlTexts(sources);
+  const removed = new Set(
+    texts.flatMap((text) =>
+      [...text.matchAll(REMOVED)].map(([, table, column]) => `${table}.${column}`),
+    ),
+  );
+  return texts
     .flatMap((text) => [
       ...[...text.matchAll(TABLE)].flatMap(([, table = "", body = ""]) =>
         splitAtTop(body).map((part) => ({ table, column: part.split(/\s+/, 1)[0] ?? "" })),
       ),
       ...[...text.matchAll(ADDED)].map(([, table = "", column = ""]) => ({ table, column })),
     ])
-    .filter(({ column }) => /^[a-z]\w*$/.test(column) && !KEYWORDS.has(column));
+    .filter(({ column }) => /^[a-z]\w*$/.test(column) && !KEYWORDS.has(column))
+    .filter(({ table, column }) => !removed.has(`${table}.${column}`));
 }
 const KEYWORDS: ReadonlySet<string> = new Set(["primary", "unique", "check", "foreign"]);
 

@@ -39,15 +39,24 @@ export interface SettingChange {
   detail?: string;
 }
 
+/** Requested fields of a new session that features keep. The kernel passes them on and reads none. */
+export interface KeptFields {
+  personaSlug?: string | undefined;
+  enableMemory?: boolean | undefined;
+  requirePlanApproval?: boolean | undefined;
+}
+
 /** Fields of a new session that somebody asked for; the others come from its parent or the defaults. */
-export interface Asked {
+export interface Asked extends KeptFields {
   runtime: boolean;
   model: boolean;
-  /** True when a person chose it. An agent's choice for its child gives way to other settings. */
+  /**
+   * True when a person chose the persona. An agent's choice for its child gives way to other
+   * settings.
+   */
   persona: boolean;
-  memory: boolean;
-  /** Source of the persona, set by the feature that chooses it. */
-  personaSource?: string;
+  /** Persona of the new session and its source, set by the feature that chooses it. */
+  chosenPersona?: { slug: string; source: string };
   /** True when the parent was named only to be notified of the end of the run. */
   callback: boolean;
 }

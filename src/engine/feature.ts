@@ -14,6 +14,7 @@ import type { IdempotentRequest } from "./requests/idempotency.ts";
 import type { Action, Principal } from "./requests/principal.ts";
 import type { RetentionRule } from "./retention/retention.ts";
 import type { PromptRow, RunnerRow, SessionRow, TimerRow } from "./schema.ts";
+import type { SessionDescriber } from "./sessions/read-context.ts";
 import type { Judge, Tool } from "./tools/index.ts";
 import type { Engine, Listener, Work } from "./work.ts";
 
@@ -80,7 +81,7 @@ export interface Brief {
   recall?: string[];
 }
 
-/** Returns the brief of a session with a persona or a repository. */
+/** Returns a feature's part of the brief. */
 export type Briefer = (
   reader: Reader,
   session: SessionRow,
@@ -155,6 +156,18 @@ export interface Feature {
   /** Takes part in every tool call that asks to be judged. */
   judge?: Judge;
   brief?: Briefer;
+  /**
+   * True when `brief` may have something for the session, by its row alone; runners ask for no
+   * brief where every feature says no. Absent means that `brief` only adds to briefs of others.
+   */
+  hasBrief?(session: SessionRow): boolean;
+  /** Adds the feature's fields to shown sessions. */
+  describeSessions?: SessionDescriber;
+  /**
+   * Filters of the list of sessions that the feature answers: `table.column` by the name of the
+   * filter. The table has the session's id in `session_id`; the column needs an index.
+   */
+  sessionFilters?: Readonly<Record<string, string>>;
   /** Renderers for the kinds of notices that the feature sends. */
   renderNotices?: Partial<NoticeRenderers>;
   register?: Registrar;

@@ -63,6 +63,7 @@ function briefingOf(features: readonly Feature[]): Briefing {
   return {
     briefers: features.flatMap(({ brief }) => brief ?? []),
     registrars: features.flatMap(({ register }) => register ?? []),
+    hasBrief: (session) => features.some((feature) => feature.hasBrief?.(session)),
   };
 }
 
@@ -108,6 +109,8 @@ export async function createKernel({
     delivers: (kind) => kind in deliverers,
     renderNotice: rendererOf(features),
     sessionTables,
+    describers: features.flatMap((feature) => feature.describeSessions ?? []),
+    sessionFilters: filtersOf(features),
     ...listersOf(features),
     serverId,
     evidence: new LossEvidence(),
@@ -175,6 +178,16 @@ function listenersOf(features: readonly Feature[]): Engine["listeners"] {
 function rendererOf(features: readonly Feature[]): RenderNotice {
   const own = { callback: callbackText, call: callText };
   return createNoticeRenderer([own, ...features.map((feature) => feature.renderNotices)]);
+}
+
+function filtersOf(features: readonly Feature[]): Engine["sessionFilters"] {
+  const all = features.flatMap(({ sessionFilters }) => Object.entries(sessionFilters ?? {}));
+  return new Map(
+    all.map(([name, place]) => {
+      const [table = "", column = ""] = place.split(".");
+      return [name, { table, column }];
+    }),
+  );
 }
 
 /** Queries that the kernel makes of the one feature that can answer. */

@@ -340,6 +340,21 @@ update prompts set is_guest = 1
   where author_kind = 'system' and content like '[mailbox, guest]%';
 `;
 
+/**
+ * Supervisor mode becomes a role, and the switch of memory a label. Personas and delegation copy
+ * their columns of `sessions` to their own tables and drop them there; see `persona_pins` and
+ * `session_plans`.
+ */
+const rolesAndLabels = `
+alter table sessions add column role text;
+update sessions set role = 'supervisor' where supervisor = 1;
+alter table sessions add column labels text not null default '';
+update sessions set labels = 'memory'
+  where enable_memory = 1 or kind in ('orchestrator', 'org_orchestrator');
+alter table sessions drop column supervisor;
+alter table sessions drop column enable_memory;
+`;
+
 export const kernelMigrations: readonly Migration[] = [
   {
     id: "0001-kernel",
@@ -377,4 +392,5 @@ export const kernelMigrations: readonly Migration[] = [
     statements: (dialect) => ddl(dialect, lastErrorAndPersonaVersion),
   },
   { id: "0029-notices", statements: (dialect) => ddl(dialect, noticeColumns) },
+  { id: "0030-roles-and-labels", statements: (dialect) => ddl(dialect, rolesAndLabels) },
 ];

@@ -7,7 +7,7 @@
 import type { EventType } from "#protocol/events.ts";
 import type { ExecutionMode, RunState, RunType } from "#protocol/runs.ts";
 import type { EntryKind, Lifecycle, Outcome, QueueMode, SessionKind } from "#protocol/sessions.ts";
-import type { PlanFate } from "./gates/decision.ts";
+import type { AgentRole } from "#protocol/tools.ts";
 import type { GateRow } from "./gates/schema.ts";
 import type { OutboxRow } from "./outbox/schema.ts";
 import type { RetentionHoldRow, RetentionSettingRow } from "./retention/retention-schema.ts";
@@ -72,13 +72,9 @@ export interface SessionRow {
   model: string | null;
   repo: string | null;
   branch: string | null;
-  persona_slug: string | null;
-  /** Pinned version of the persona. */
-  persona_version: number | null;
   scope_key: string | null;
   queue_mode: QueueMode;
   instructions: string | null;
-  enable_memory: number;
   budget_micros: number | null;
   project_dir: string | null;
   /** 1: the session may use the folder of a runner's machine that `repo` or `project_dir` names. */
@@ -91,18 +87,16 @@ export interface SessionRow {
   readonly incarnation: number;
   /** 1: one live run at a time; 0: threads run side by side. */
   exclusive: number;
-  /** 1: a person has put the session into supervisor mode. */
-  supervisor: number;
+  /** Role that a feature has given the agent; null for the role that follows from kind and parent. */
+  role: AgentRole | null;
+  /** Words that features have attached, in order and separated by spaces; see `sessions/labels.ts`. */
+  labels: string;
   /** 1: the session has ended its turn to wait for an event. */
   awaiting: number;
   /** Event that the session waits for; null while it does not wait. */
   awaiting_kind: "children" | "time" | null;
   /** Time when the session is woken at the latest, if it has set one. */
   awaiting_until: number | null;
-  /** 1: the session may change nothing until a plan of its own is approved. */
-  plan_required: number;
-  /** Result of the plan presented last; null when no presented plan counts. */
-  plan_state: "pending" | PlanFate | null;
   /** Idle time before the session hibernates; null for the server's default. */
   idle_ms: number | null;
   last_seq: number;

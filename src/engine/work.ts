@@ -19,6 +19,7 @@ import type {
   Asked,
   CallbackAnswer,
   ChildrenFate,
+  KeptFields,
   ResultAnswer,
   SettingChange,
   WakeAnswer,
@@ -31,9 +32,16 @@ import type { EventRow, GateRow, PromptRow, RunRow, SessionRow } from "./schema.
 import { insertEvents } from "./sessions/log/event-queries.ts";
 import { eventView } from "./sessions/log/event-view.ts";
 import { findParentId, insertSession, lockSession, saveSession } from "./sessions/queries.ts";
+import type { ReadContext, SessionDescriber } from "./sessions/read-context.ts";
 import type { SessionDefaults } from "./sessions/session-defaults.ts";
 
-export type { Asked, ChildrenFate, SettingChange, WakeAnswer } from "./event-facts.ts";
+export type {
+  Asked,
+  ChildrenFate,
+  KeptFields,
+  SettingChange,
+  WakeAnswer,
+} from "./event-facts.ts";
 
 /** Both databases bound the parameters of one statement. */
 const ROWS_PER_INSERT = 100;
@@ -57,6 +65,8 @@ export type KernelEvent =
       type: "session_changed";
       session: SessionWriter;
       fields: readonly string[];
+      /** New values of those fields that features keep. */
+      kept?: KeptFields;
       /** Previous row, where a listener may need it. */
       before?: Readonly<SessionRow>;
     }
@@ -160,6 +170,10 @@ export interface Engine {
   delivers(kind: string): boolean;
   /** Tables of features whose rows are removed together with their session. */
   sessionTables: readonly string[];
+  /** Functions of features that add their fields to shown sessions. */
+  describers: readonly SessionDescriber[];
+  /** Column of a feature's table by which sessions are listed, by the name of the filter. */
+  sessionFilters: ReadonlyMap<string, { table: string; column: string }>;
   /** Undefined when no feature keeps bindings. */
   listBindings?: BindingLister | undefined;
   /** Undefined when no feature knows repositories by name. */
@@ -212,6 +226,7 @@ export class Work {
   readonly delivers: Engine["delivers"];
   readonly renderNotice: RenderNotice;
   readonly sessionTables: readonly string[];
+  readonly #describers: readonly SessionDescriber[];
   /** Unclaimed runs that this command has made: at its end runners are notified of them. */
   readonly begun: RunRow[] = [];
   readonly #listeners: readonly Listener[];
@@ -232,7 +247,13 @@ export class Work {
     this.delivers = engine.delivers;
     this.renderNotice = engine.renderNotice;
     this.sessionTables = engine.sessionTables;
+    this.#describers = engine.describers;
     this.#listeners = engine.listeners;
+  }
+
+  /** Reads of this command, for views of sessions in its answer. */
+  get context(): ReadContext {
+    return { reader: this.tx, now: this.now, describers: this.#describers };
   }
 
   /**

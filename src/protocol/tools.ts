@@ -19,7 +19,8 @@ export type AgentRole = (typeof AGENT_ROLES)[number];
 export interface ToolUser {
   role: AgentRole;
   hasRepo: boolean;
-  hasMemory: boolean;
+  /** Words that features have attached to the session. */
+  labels: readonly string[];
 }
 
 export interface ToolSpec<S extends z.ZodType = z.ZodType> {
@@ -30,8 +31,8 @@ export interface ToolSpec<S extends z.ZodType = z.ZodType> {
   roles?: readonly AgentRole[];
   /** Offered only to sessions that work on a repository. */
   needsRepo?: boolean;
-  /** Offered only to sessions with memory. */
-  needsMemory?: boolean;
+  /** Offered only to sessions that have this label. */
+  needsLabel?: string;
   /** Description for the model. */
   description: string;
   schema: S;
@@ -42,15 +43,12 @@ export interface ToolSpec<S extends z.ZodType = z.ZodType> {
 }
 
 export function isOffered(
-  {
-    roles,
-    needsRepo = false,
-    needsMemory = false,
-  }: Pick<ToolSpec, "roles" | "needsRepo" | "needsMemory">,
-  { role, hasRepo, hasMemory }: ToolUser,
+  { roles, needsRepo = false, needsLabel }: Pick<ToolSpec, "roles" | "needsRepo" | "needsLabel">,
+  { role, hasRepo, labels }: ToolUser,
 ): boolean {
   const isFor = !roles || roles.includes(role);
-  return isFor && (hasRepo || !needsRepo) && (hasMemory || !needsMemory);
+  const isLabelled = needsLabel === undefined || labels.includes(needsLabel);
+  return isFor && (hasRepo || !needsRepo) && isLabelled;
 }
 
 /** A tool of the server, as described to a runner. */

@@ -1,4 +1,4 @@
-export { type GateDecision, overruledReason } from "./decision.ts";
+export { type GateDecision, overruledReason, type PlanFate } from "./decision.ts";
 export { gateWords } from "./gate-words.ts";
 export {
   decideGate,

@@ -1,7 +1,7 @@
 /** Admission of notices: the prompt gets the rendered text for the model and the notice for programs. */
 import type { Notice } from "#protocol/notices/notices.ts";
 import type { PromptRow } from "../schema.ts";
-import { admitPrompt, type NewPrompt } from "../sessions/prompts/admit-prompt.ts";
+import { admitSystemPrompt, type NewPrompt } from "../sessions/prompts/admit-prompt.ts";
 import { editPrompt } from "../sessions/prompts/change-queue.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { shortenNotice } from "./shorten-notice.ts";
@@ -39,7 +39,7 @@ export async function admitNotice(
   session: SessionWriter,
   { thread, notice, sender, causeKey, id = work.ids.mint("pmt") }: NewNotice,
 ): Promise<PromptRow> {
-  const { prompt } = await admitPrompt(work, session, {
+  const { prompt } = await admitSystemPrompt(work, session, {
     ...sender,
     id,
     runId: work.ids.mint("run"),

@@ -19,7 +19,7 @@ export function deliverAtEnd(
 
 /**
  * Delivers now what waits for the end: notices that a session missed while it slept go before the
- * prompt that woke it.
+ * prompt of a person or an agent that woke it. Not for admissions of notices themselves.
  */
 export function deliverNow(work: Work, sessionId: string): Promise<void> {
   return work.doNow(keyOf(sessionId, ""));

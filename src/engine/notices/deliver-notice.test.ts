@@ -10,7 +10,7 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 import { createKernel, type Kernel } from "../kernel.ts";
 import type { Principal } from "../requests/principal.ts";
 import { findPrompt } from "../sessions/prompts/prompt-queries.ts";
-import { command, type SessionWriter, type Work } from "../work.ts";
+import { command, type Listener, type SessionWriter, type Work } from "../work.ts";
 import { platformSender } from "./admit-notice.ts";
 import { deliverAtEnd } from "./deliver-at-end.ts";
 import { deliverNotice, findOpenPrompt, type NoticeSource, refreshNotice } from "./index.ts";
@@ -77,6 +77,16 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     let made: TestDatabase | undefined;
     let store: Store;
     let kernel: Kernel;
+    /** Reacts to a session that becomes active, as a feature with pending notices does. */
+    let wakes: (work: Work, session: SessionWriter) => void = () => {};
+    /** Admissions in the order of their ends; one inside another would end before it. */
+    const admitted: string[] = [];
+    const hear: Listener = async (work, event) => {
+      if (event.type === "prompt_admitted") admitted.push(event.prompt.content);
+      if (event.type !== "session_lifecycle" || event.session.row.lifecycle !== "active") return;
+      admitted.push("woken");
+      wakes(work, event.session);
+    };
     beforeAll(async () => {
       made = await database();
       const url = made?.url ?? "sqlite::memory:";
@@ -87,7 +97,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         clock: systemClock,
         ids: createIds(),
         log,
-        features: [{ name: "tests", renderNotices }],
+        features: [{ name: "tests", renderNotices, listeners: [hear] }],
         defaults: {
           runtime: "scripted",
           model: null,
@@ -203,6 +213,59 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
       expect(order).toEqual(["done", "delivered"]);
       expect(await queue(id)).toMatchObject([{ content: "late" }]);
+    });
+
+    const asleep = async (sources: readonly FakeRows[]) => {
+      const id = await create();
+      await kernel.sessions.hibernate(owner, id);
+      admitted.length = 0;
+      wakes = (work, session) => {
+        for (const [at, fake] of sources.entries())
+          deliverAtEnd(work, { sessionId: id, source: `tests ${at}` }, async () => {
+            await deliverNotice(work, session, fake.source());
+          });
+      };
+      return id;
+    };
+
+    it("delivers what a session missed before the prompt that woke it, all of it, once", async () => {
+      const [one, two] = [new FakeRows(), new FakeRows()];
+      const id = await asleep([one, two]);
+      one.add("missed");
+      two.add("missed too");
+      await kernel.prompts.admit(owner, id, {
+        content: "wake up",
+        thread: "main",
+        attachments: [],
+      });
+      expect(admitted).toEqual(["woken", "missed", "missed too", "wake up"]);
+      expect((await queue(id)).map(({ content }) => content)).toEqual(admitted.slice(1));
+      expect([...one.rows, ...two.rows].every(({ prompt_id }) => prompt_id !== null)).toBe(true);
+    });
+
+    it("wakes a session with one notice, and delivers the others after it, once", async () => {
+      const [one, two] = [new FakeRows(), new FakeRows()];
+      const id = await asleep([one, two]);
+      one.add("waking");
+      two.add("missed");
+      await deliver(id, one.source());
+      expect(admitted).toEqual(["woken", "waking", "missed"]);
+      expect((await queue(id)).map(({ content }) => content)).toEqual(["waking", "missed"]);
+    });
+
+    it("loses nothing when the session may not wake for the prompt", async () => {
+      const fake = new FakeRows();
+      const id = await asleep([fake]);
+      fake.add("missed");
+      await kernel.sessions.archive(owner, id, false);
+      const send = () =>
+        kernel.prompts.admit(owner, id, { content: "go", thread: "main", attachments: [] });
+      await expect(send()).rejects.toMatchObject({ code: "session_not_active" });
+      expect(fake.rows).toMatchObject([{ prompt_id: null }]);
+      await kernel.sessions.wake(owner, id);
+      expect((await queue(id)).map(({ content }) => content)).toEqual(["missed"]);
+      await send();
+      expect((await queue(id)).map(({ content }) => content)).toEqual(["missed", "go"]);
     });
 
     it("has no notice any more when a person has rewritten the prompt", async () => {

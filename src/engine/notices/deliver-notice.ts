@@ -43,10 +43,7 @@ export async function deliverNotice<R extends DeliveryRow>(
 ): Promise<Delivery> {
   const { pending, sender, thread } = source;
   if (pending.length === 0) return "nothing";
-  const prompts = await findPrompts(work, pending);
-  // A prompt without a row is waking the session just now; the rest is delivered after it.
-  if (prompts.includes(undefined)) return "queued";
-  const open = prompts.find((prompt) => prompt && isOpen(prompt, sender));
+  const open = await findOpenPrompt(work, sender, pending);
   if (open) {
     await join(work, session, source, open);
     return "queued";
@@ -95,17 +92,11 @@ export async function findOpenPrompt(
   sender: NoticeSender,
   rows: readonly DeliveryRow[],
 ): Promise<PromptRow | undefined> {
-  return (await findPrompts(work, rows)).find((prompt) => prompt && isOpen(prompt, sender));
-}
-
-async function findPrompts(
-  work: Work,
-  rows: readonly DeliveryRow[],
-): Promise<(PromptRow | undefined)[]> {
-  const prompts: (PromptRow | undefined)[] = [];
-  for (const id of new Set(rows.flatMap(({ prompt_id }) => prompt_id ?? [])))
-    prompts.push(await findPrompt(work.tx, id));
-  return prompts;
+  for (const id of new Set(rows.flatMap(({ prompt_id }) => prompt_id ?? []))) {
+    const prompt = await findPrompt(work.tx, id);
+    if (prompt && isOpen(prompt, sender)) return prompt;
+  }
+  return undefined;
 }
 
 /** True if the prompt waits and holds only notices of this sender: collected prompts quote more. */

@@ -24,12 +24,9 @@ export interface NewSession {
   model: string | null;
   repo: RepositoryAddress | null;
   branch: string | null;
-  personaSlug: string | null;
   scopeKey: string | null;
   queueMode: QueueMode;
   instructions: string | null;
-  enableMemory: boolean;
-  requirePlanApproval?: boolean;
   budgetMicros: number | null;
   /** Requirements of all its runs for their runner. */
   demands?: Demands | null;
@@ -99,12 +96,9 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     model: input.model,
     repo: input.repo === null ? null : addressText(input.repo),
     branch: input.branch,
-    persona_slug: input.personaSlug,
-    persona_version: null,
     scope_key: input.scopeKey,
     queue_mode: input.queueMode,
     instructions: input.instructions === null ? null : cleanText(input.instructions),
-    enable_memory: input.enableMemory ? 1 : 0,
     budget_micros: input.budgetMicros,
     project_dir: input.projectDir,
     may_use_path: input.mayUsePath ? 1 : 0,
@@ -115,12 +109,11 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     hostname: null,
     // Decided once runtime and repository are settled.
     exclusive: 1,
-    supervisor: 0,
+    role: null,
+    labels: "",
     awaiting: 0,
     awaiting_kind: null,
     awaiting_until: null,
-    plan_required: input.requirePlanApproval ? 1 : 0,
-    plan_state: null,
     idle_ms: null,
     last_seq: 0,
     next_position: 0,

@@ -1,7 +1,7 @@
 /**
- * Sessions as clients see them, with facts beyond their own rows: the trouble of their runs, and
- * what they wait for. This takes two more reads for a page of sessions, and none when none of them
- * has a run.
+ * Sessions as clients see them, with facts beyond their own rows: the trouble of their runs, what
+ * they wait for, and the fields that features keep. This takes two more reads for a page of
+ * sessions, none when none of them has a run, and at most one for each feature.
  */
 import type { Reader } from "#base/store/index.ts";
 import type { Session } from "#protocol/sessions.ts";
@@ -10,26 +10,27 @@ import { listLiveRunsOf } from "../runs/claims/waiting-run-queries.ts";
 import type { RunnerStanding } from "../runs/runners/runner-capabilities.ts";
 import { listStandings } from "../runs/runners/runner-queries.ts";
 import type { RunRow, SessionRow } from "../schema.ts";
+import type { ReadContext } from "./read-context.ts";
 import { sessionWait, UNKNOWN_SURROUNDINGS } from "./turns/waiting-for.ts";
 import { type SessionSurroundings, sessionView } from "./views.ts";
 
 /** Describes sessions of one organisation. */
 export async function describeSessions(
-  reader: Reader,
+  { reader, now, describers }: ReadContext,
   rows: readonly SessionRow[],
-  now: number,
 ): Promise<Session[]> {
   const surroundings = await lookAroundSessions(reader, rows, now);
-  return rows.map((row) => sessionView(row, surroundings(row)));
+  let shown = rows.map((row) => sessionView(row, surroundings(row)));
+  for (const describe of describers) {
+    const views = await describe(reader, rows);
+    shown = shown.map((one) => ({ ...one, ...views.get(one.id) }));
+  }
+  return shown;
 }
 
-export async function describeSession(
-  reader: Reader,
-  row: SessionRow,
-  now: number,
-): Promise<Session> {
-  const surroundings = await lookAroundSessions(reader, [row], now);
-  return sessionView(row, surroundings(row));
+export async function describeSession(context: ReadContext, row: SessionRow): Promise<Session> {
+  const [session] = await describeSessions(context, [row]);
+  return session as Session;
 }
 
 async function lookAroundSessions(

@@ -14,6 +14,7 @@ import { describeSession, describeSessions } from "./describe-session.ts";
 import { isoTime } from "./log/event-view.ts";
 import { insertOpen, listOpenTo } from "./log/open-queries.ts";
 import { listSessions } from "./queries.ts";
+import { readContext } from "./read-context.ts";
 
 const OPEN_MS = 60 * 60_000;
 const LIST = "overseen";
@@ -29,12 +30,13 @@ export interface OverseeQuery {
 }
 
 export async function listOverseen(
-  { store, clock }: Engine,
+  engine: Engine,
   admin: UserPrincipal,
   { userId, kind, lifecycle, cursor, limit }: OverseeQuery,
 ): Promise<Page<OverseenSession>> {
   requireMay(admin, "session.oversee");
   const before = decodeCursor(LIST, cursor);
+  const { store, clock } = engine;
   return store.read(async (reader) => {
     const rows = await listSessions(reader, {
       orgId: admin.orgId,
@@ -45,7 +47,7 @@ export async function listOverseen(
       limit: limit + 1,
     });
     const open = await listOpenTo(reader, admin.userId, clock.now());
-    const sessions = await describeSessions(reader, rows, clock.now());
+    const sessions = await describeSessions(readContext(engine, reader), rows);
     const place = ({ createdAt, id }: Session) => ({ at: Date.parse(createdAt), id });
     return pageOf(LIST, sessions, limit, place, (one) => overseenView(one, open.get(one.id)));
   });
@@ -100,7 +102,7 @@ export function openSession(
     });
     const by = principalKey(admin);
     await work.emit({ type: "session_opened", session, by, reasonChars: why.length });
-    return overseenView(await describeSession(work.tx, row, work.now), until);
+    return overseenView(await describeSession(work.context, row), until);
   });
 }
 

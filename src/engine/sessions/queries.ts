@@ -62,11 +62,8 @@ const updateSession = prepare<SessionRow, unknown>((db, p) =>
       root_session_id: p("root_session_id"),
       depth: p("depth"),
       model: p("model"),
-      persona_slug: p("persona_slug"),
-      persona_version: p("persona_version"),
       queue_mode: p("queue_mode"),
       instructions: p("instructions"),
-      enable_memory: p("enable_memory"),
       budget_micros: p("budget_micros"),
       project_dir: p("project_dir"),
       executor_session_id: p("executor_session_id"),
@@ -74,12 +71,11 @@ const updateSession = prepare<SessionRow, unknown>((db, p) =>
       executor_type: p("executor_type"),
       hostname: p("hostname"),
       incarnation: p("incarnation"),
-      supervisor: p("supervisor"),
+      role: p("role"),
+      labels: p("labels"),
       awaiting: p("awaiting"),
       awaiting_kind: p("awaiting_kind"),
       awaiting_until: p("awaiting_until"),
-      plan_required: p("plan_required"),
-      plan_state: p("plan_state"),
       idle_ms: p("idle_ms"),
       last_seq: p("last_seq"),
       next_position: p("next_position"),
@@ -146,6 +142,13 @@ export function listChildren(
   return reader.all(selectChildren, { parentId });
 }
 
+/** Sessions whose row in a feature's table has this value in the column. */
+export interface KeptFilter {
+  table: string;
+  column: string;
+  value: string;
+}
+
 export interface SessionFilter {
   orgId: string;
   /** Null for everybody's. */
@@ -153,7 +156,8 @@ export interface SessionFilter {
   lifecycle?: readonly Lifecycle[] | undefined;
   kind?: string | undefined;
   parent?: string | undefined;
-  persona?: string | undefined;
+  /** Limits the list by columns of features, each with its value. */
+  kept?: readonly KeptFilter[];
   /** Limits the list to any of these addresses. */
   repos?: readonly string[] | undefined;
   q?: string | undefined;
@@ -173,7 +177,10 @@ export async function listSessions(reader: Reader, filter: SessionFilter): Promi
   if (filter.kind !== undefined)
     query = query.where("kind", "=", filter.kind as SessionRow["kind"]);
   if (filter.parent !== undefined) query = query.where("parent_session_id", "=", filter.parent);
-  if (filter.persona !== undefined) query = query.where("persona_slug", "=", filter.persona);
+  for (const { table, column, value } of filter.kept ?? []) {
+    const kept = sql`select session_id from ${sql.table(table)} where ${sql.ref(column)} = ${value}`;
+    query = query.where(sql<boolean>`id in (${kept})`);
+  }
   if (filter.repos) query = query.where("repo", "in", filter.repos);
   if (filter.q !== undefined) {
     const pattern = `%${filter.q.toLowerCase().replaceAll(/[\\%_]/g, (c) => `\\${c}`)}%`;

@@ -16,7 +16,8 @@ import type { Engine } from "../work.ts";
 import { describeSession, describeSessions } from "./describe-session.ts";
 import { listEntries, listEventSizes, listEvents } from "./log/event-queries.ts";
 import { entryView, eventView } from "./log/event-view.ts";
-import { findSession, listSessions, type SessionFilter } from "./queries.ts";
+import { findSession, type KeptFilter, listSessions, type SessionFilter } from "./queries.ts";
+import { readContext } from "./read-context.ts";
 import { type Reading, requireReadable } from "./reading.ts";
 import { treeTop } from "./states.ts";
 
@@ -56,22 +57,23 @@ export function createSessionReads(engine: Engine) {
     get: (principal: Principal, id: string): Promise<Session> =>
       store.read(async (reader) => {
         const found = await findSession(reader, id);
-        const now = clock.now();
-        const { session } = await requireReadable(reader, principal, found, now);
-        return describeSession(reader, session, now);
+        const { session } = await requireReadable(reader, principal, found, clock.now());
+        return describeSession(readContext(engine, reader), session);
       }),
 
     async list(principal: Principal, query: SessionQuery): Promise<Page<Session>> {
       requireMay(principal, "session.read");
       const found: Session[] = [];
       const repos = await addressesOf(engine, principal, query.repo);
+      const kept = keptFilters(engine, { persona: query.persona });
+      if (!kept) return { items: [], next: null };
       let before = decodeCursor(LIST, query.cursor);
       for (let page = 0; page < MAX_SCANNED_PAGES && found.length <= query.limit; page++) {
         const from = before;
         const { rows, sessions } = await store.read(async (reader) => {
-          const filter = { ...filterOf(principal, query, from), repos };
-          const listed = await listSessions(reader, filter);
-          return { rows: listed, sessions: await describeSessions(reader, listed, clock.now()) };
+          const filter = { ...filterOf(principal, query, from), repos, kept };
+          const rows = await listSessions(reader, filter);
+          return { rows, sessions: await describeSessions(readContext(engine, reader), rows) };
         });
         found.push(...sessions.filter((session) => matches(session, query.status)));
         const last = rows.at(-1);
@@ -154,6 +156,21 @@ async function addressesOf(
   return store.read((reader) => listRepoAddresses(reader, orgId, repo));
 }
 
+/** Filters by fields that features keep; undefined when a field is wanted that no feature keeps. */
+function keptFilters(
+  { sessionFilters }: Engine,
+  wanted: Readonly<Record<string, string | undefined>>,
+): KeptFilter[] | undefined {
+  const filters: KeptFilter[] = [];
+  for (const [name, value] of Object.entries(wanted)) {
+    if (value === undefined) continue;
+    const place = sessionFilters.get(name);
+    if (!place) return undefined;
+    filters.push({ ...place, value });
+  }
+  return filters;
+}
+
 /** Counts the first items that stay within the bound together; the first always counts. */
 function countWithin(sizes: readonly number[], bound: number): number {
   let sum = 0;
@@ -169,9 +186,12 @@ function filterOf(
   query: SessionQuery,
   before: Place | undefined,
 ): SessionFilter {
-  const { status: _derived, cursor: _decoded, repo: _resolved, limit, ...stored } = query;
+  const { lifecycle, kind, parent, q, limit } = query;
   return {
-    ...stored,
+    lifecycle,
+    kind,
+    parent,
+    q,
     orgId: principal.orgId,
     ownerId: principal.kind === "user" ? principal.userId : null,
     before,

@@ -17,12 +17,12 @@ import {
 } from "#protocol/sessions.ts";
 import { may, type Principal, principalKey, sessionThing } from "../requests/principal.ts";
 import type { SessionRow } from "../schema.ts";
-import type { Work } from "../work.ts";
+import type { KeptFields, Work } from "../work.ts";
 import type { NewSession } from "./create-session.ts";
 import { findSession } from "./queries.ts";
 import type { SessionDefaults } from "./session-defaults.ts";
 
-export interface SessionRequest {
+export interface SessionRequest extends KeptFields {
   title?: string | undefined;
   kind?: SessionKind | undefined;
   purpose?: "task" | "review" | undefined;
@@ -31,13 +31,10 @@ export interface SessionRequest {
   /** Name in the organisation's list, or an address, as typed; parsed here. */
   repo?: string | undefined;
   branch?: string | undefined;
-  personaSlug?: string | undefined;
   parentSessionId?: string | undefined;
   scopeKey?: string | undefined;
   queueMode?: QueueMode | undefined;
   instructions?: string | undefined;
-  enableMemory?: boolean | undefined;
-  requirePlanApproval?: boolean | undefined;
   budget?: number | undefined;
   /** Requirements of its runs for their runner, also for later prompts. */
   demands?: Demands | undefined;
@@ -81,19 +78,21 @@ export async function newSession(
     asked: {
       runtime: said.runtime !== null,
       model: said.model !== null,
-      persona: said.personaSlug !== null && (principal.kind !== "session" || said.isPersonaAsked),
-      memory: request.enableMemory !== undefined,
+      persona:
+        said.personaSlug !== undefined && (principal.kind !== "session" || said.isPersonaAsked),
       callback: said.isCallback,
+      personaSlug: said.personaSlug,
+      enableMemory: said.enableMemory,
+      requirePlanApproval: said.requirePlanApproval,
     },
     runtime: said.runtime ?? parent?.runtime ?? defaults.runtime,
     model: said.model ?? parent?.model ?? defaults.model,
-    ...projectOf(place, said, parent),
-    personaSlug: said.personaSlug,
+    ...place,
+    branch: said.branch,
+    projectDir: said.projectDir,
     scopeKey: said.scopeKey,
     queueMode: said.queueMode,
     instructions: said.instructions,
-    enableMemory: said.enableMemory,
-    requirePlanApproval: said.requirePlanApproval,
     budgetMicros: said.budget,
     demands: said.demands,
     agentName: said.agentName,
@@ -111,22 +110,6 @@ function kindOf({ kind, purpose }: SessionRequest): Pick<NewSession, "kind" | "p
     );
   }
   return { kind: said, purpose: said };
-}
-
-/** A worker works in its supervisor's project, unless its caller names one. */
-function projectOf(
-  { repo, mayUsePath }: RequestedPlace,
-  { branch, projectDir }: typeof UNSAID,
-  parent: SessionRow | null,
-): Pick<NewSession, "repo" | "mayUsePath" | "branch" | "projectDir"> {
-  const isNamed = repo !== null || projectDir !== null;
-  if (isNamed || parent?.supervisor !== 1) return { repo, mayUsePath, branch, projectDir };
-  return {
-    repo: parent.repo === null ? null : storedRepositoryAddress(parent.repo),
-    mayUsePath: parent.may_use_path === 1,
-    branch: branch ?? parent.branch,
-    projectDir: parent.repo === null ? parent.project_dir : null,
-  };
 }
 
 interface RequestedPlace {
@@ -203,12 +186,9 @@ const UNSAID = {
   runtime: null as string | null,
   model: null as string | null,
   branch: null as string | null,
-  personaSlug: null as string | null,
   scopeKey: null as string | null,
   queueMode: "followup" as QueueMode,
   instructions: null as string | null,
-  enableMemory: false,
-  requirePlanApproval: false,
   budget: null as number | null,
   demands: null as Demands | null,
   projectDir: null as string | null,
@@ -222,7 +202,7 @@ function withoutUndefined({
   kind: _kind,
   purpose: _purpose,
   ...request
-}: SessionRequest): Partial<typeof UNSAID> {
+}: SessionRequest): Partial<typeof UNSAID> & KeptFields {
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 }
 

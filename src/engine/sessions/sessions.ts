@@ -12,7 +12,14 @@ import {
   requireMay,
   sessionThing,
 } from "../requests/principal.ts";
-import { type ChildrenFate, command, type Engine, type SessionWriter, type Work } from "../work.ts";
+import {
+  type ChildrenFate,
+  command,
+  type Engine,
+  type KeptFields,
+  type SessionWriter,
+  type Work,
+} from "../work.ts";
 import { relocateSession } from "../workspaces/relocate.ts";
 import { withBindings } from "./bindings.ts";
 import { createSession } from "./create-session.ts";
@@ -27,12 +34,11 @@ import { createSessionReads, type SessionQuery } from "./session-reads.ts";
 import { newSession, type SessionRequest } from "./session-request.ts";
 import { stopTurn } from "./turns/stop-turn.ts";
 
-export interface SessionChange {
+export interface SessionChange extends Pick<KeptFields, "enableMemory"> {
   title?: string | null | undefined;
   queueMode?: QueueMode | undefined;
   model?: string | null | undefined;
   instructions?: string | null | undefined;
-  enableMemory?: boolean | undefined;
   /** Budget in micro-units; null for none. */
   budget?: number | null | undefined;
 }
@@ -53,7 +59,7 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
     const changed = await command(engine, async (work) => {
       const session = await requireManaged(work, principal, id);
       await make(work, session);
-      return describeSession(work.tx, session.row, work.now);
+      return describeSession(work.context, session.row);
     });
     return bound(changed);
   }
@@ -81,7 +87,7 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
         const before = { ...session.row };
         applyChange(session, wish);
         const fields = Object.keys(wish);
-        await work.emit({ type: "session_changed", session, fields, before });
+        await work.emit({ type: "session_changed", session, fields, kept: wish, before });
       }),
 
     /** Ends the turn of this prompt; without a prompt, the running turn. Queued prompts stay. */
@@ -89,7 +95,7 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
       command(engine, async (work) => {
         const session = await requireManaged(work, principal, id);
         const stopped = await stopTurn(work, session, promptId);
-        return { session: await describeSession(work.tx, session.row, work.now), stopped };
+        return { session: await describeSession(work.context, session.row), stopped };
       }),
     /** Ends every running turn, however soon after another stop. */
     stopAll: (principal: Principal, id: string) => change(principal, id, stopTurns),
@@ -142,7 +148,6 @@ function applyChange(session: SessionWriter, wish: SessionChange): void {
   if (wish.queueMode !== undefined) row.queue_mode = wish.queueMode;
   if (wish.model !== undefined) row.model = clean(wish.model);
   if (wish.instructions !== undefined) row.instructions = clean(wish.instructions);
-  if (wish.enableMemory !== undefined) row.enable_memory = wish.enableMemory ? 1 : 0;
   if (wish.budget !== undefined) row.budget_micros = wish.budget;
   const fields = Object.keys(wish);
   session.record({ type: "session_updated", reason: "changed", data: { fields } });
@@ -167,12 +172,12 @@ function createFrom(
   return command(engine, async (work) => {
     const repeated = await findRepeated(work, principalKey(principal), idempotent, id);
     const earlier = repeated === undefined ? undefined : await findSession(work.tx, repeated);
-    if (earlier) return describeSession(work.tx, earlier, work.now);
+    if (earlier) return describeSession(work.context, earlier);
     const asked = await newSession(work, principal, id, request, defaults);
     const session = await createSession(work, asked);
     if (request.prompt !== undefined) {
       await admitFrom(work, session, principal, { ...first, content: request.prompt });
     }
-    return describeSession(work.tx, session.row, work.now);
+    return describeSession(work.context, session.row);
   });
 }

@@ -21,6 +21,9 @@ export interface SessionSurroundings {
   waitingFor: Session["waitingFor"];
 }
 
+/** Fields that features keep, as they are shown without those features. */
+const KEPT_BY_FEATURES = { persona: null, personaVersion: null, enableMemory: false };
+
 export function sessionView(
   row: SessionRow,
   { trouble, waitingFor }: SessionSurroundings,
@@ -52,14 +55,12 @@ export function sessionView(
     model: row.model,
     repo: row.repo,
     branch: row.branch,
-    persona: row.persona_slug,
-    personaVersion: row.persona_version === null ? null : Number(row.persona_version),
+    ...KEPT_BY_FEATURES,
     scopeKey: row.scope_key,
     channelBindings: webBinding(row),
     isOrchestrator: isOrchestrator(row),
     queueMode: row.queue_mode,
     instructions: row.instructions,
-    enableMemory: row.enable_memory === 1,
     budget: row.budget_micros,
     projectDir: row.project_dir ?? sessionDemands(row).projectDir ?? null,
     agentName: row.agent_name,

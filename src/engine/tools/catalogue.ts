@@ -13,6 +13,7 @@ import {
   workspaceTools,
 } from "#protocol/tools.ts";
 import type { SessionRow } from "../schema.ts";
+import { labelsOf } from "../sessions/labels.ts";
 import type { Tool } from "./tool.ts";
 
 export interface Catalogue {
@@ -41,7 +42,7 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
     findTool: (name, input, user) => pick(serverTools.get(name), input, user),
     namesFor(session) {
       const user = toolUserOf(session);
-      const key = `${user.role} ${user.hasRepo} ${user.hasMemory}`;
+      const key = `${user.role} ${user.hasRepo} ${session.labels}`;
       const known = names.get(key) ?? offered([...workspaceTools, ...tools], user);
       names.set(key, known);
       return known;
@@ -79,15 +80,14 @@ function offered(tools: readonly ToolSpec[], user: ToolUser): string[] {
 }
 
 export function toolUserOf(session: SessionRow): ToolUser {
-  // Orchestrators always have memory; others when their persona or their creator said so.
-  const hasMemory = isOrchestrator(session) || session.enable_memory === 1;
-  return { role: roleOf(session), hasRepo: session.repo !== null, hasMemory };
+  return { role: roleOf(session), hasRepo: session.repo !== null, labels: labelsOf(session) };
 }
 
+/** An orchestrator's kind is its role; a child is a child, whatever role it was given before. */
 export function roleOf(
-  session: Pick<SessionRow, "kind" | "supervisor" | "parent_session_id">,
+  session: Pick<SessionRow, "kind" | "role" | "parent_session_id">,
 ): AgentRole {
   if (isOrchestrator(session)) return session.kind;
   if (session.parent_session_id !== null) return "child";
-  return session.supervisor === 1 ? "supervisor" : "standalone";
+  return session.role ?? "standalone";
 }

@@ -9,6 +9,7 @@ import type {
   SessionRow,
   Work,
 } from "#engine/index.ts";
+import { findPinned } from "#features/personas/index.ts";
 import {
   channelName,
   codeName,
@@ -34,7 +35,7 @@ export const listen: Listener = async (work, event) => {
   const { row } = event.session;
   switch (event.type) {
     case "session_created":
-      return record(work, row, null, createdEntry(row));
+      return record(work, row, null, await createdEntry(work, row));
     case "session_lifecycle":
       return record(work, row, null, {
         action: "session_lifecycle",
@@ -108,14 +109,15 @@ async function callJudged(
   if (verdict === "invalid") return record(work, row, runId, denied(work, tool, "invalid"));
 }
 
-function createdEntry(row: SessionRow): AuditEntry {
+async function createdEntry(work: Work, row: SessionRow): Promise<AuditEntry> {
+  const persona = await findPinned(work.tx, row);
   return {
     action: "session_created",
     kind: row.kind,
     runtime: runtimeName(row.runtime),
     isChild: row.parent_session_id !== null,
-    persona: personaName(row.persona_slug),
-    personaVersion: count(row.persona_version),
+    persona: personaName(persona?.slug ?? null),
+    personaVersion: count(persona?.version ?? null),
   };
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { command } from "#engine/index.ts";
+import { type Asked, command } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
+import { memory as memories } from "#features/memory/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { createRepos } from "#features/repos/index.ts";
@@ -21,7 +22,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const secrets = createSecrets({ secretKey: KEY });
       const repos = createRepos({ secretKey: KEY, secrets, findPersona: findSharedPersona });
       const personas = createPersonas({ searchPath: "" });
-      const list = [policy, secrets.feature, personas, repos.feature, briefing];
+      const list = [policy, memories, secrets.feature, personas, repos.feature, briefing];
       world = await startWorld(list, made?.url);
       for (const [slug, fields] of Object.entries({
         plain: {},
@@ -51,19 +52,16 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       return command(world.kernel.engine, async (work) => {
         const session = await work.session(id);
         if (!session) throw new Error("It was just made.");
-        Object.assign(session.row, {
-          repo: child.repo ?? null,
-          persona_slug: child.persona ?? null,
-        });
-        const asked = {
+        session.row.repo = child.repo ?? null;
+        const asked: Asked = {
           runtime: false,
           model: false,
           persona: false,
-          memory: false,
           callback: false,
+          personaSlug: child.persona,
         };
         await work.emit({ type: "session_making", session, asked });
-        return session.row.persona_slug;
+        return asked.chosenPersona?.slug ?? null;
       });
     };
     it("keeps an explicit choice of memory, whatever the persona says", async () => {

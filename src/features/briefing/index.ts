@@ -18,7 +18,9 @@ import {
   serve,
   type Work,
 } from "#engine/index.ts";
+import { switchMemory } from "#features/memory/index.ts";
 import {
+  hasPersona,
   pinPersona,
   type ResolvedPersona,
   readPinnedPersona,
@@ -52,6 +54,7 @@ export const briefing: Feature = {
       if (event.type === "session_making") await applyBriefing(work, event.session, event.asked);
     },
   ],
+  hasBrief: (session) => hasPersona(session) || session.repo !== null,
   async brief(reader, session) {
     const { id: sessionId, owner_id: userId, purpose } = session;
     const persona = await readPinnedPersona(reader, { sessionId, userId, purpose });
@@ -111,7 +114,7 @@ async function applyBriefing(work: Work, { row }: SessionWriter, requested: Aske
   // Orchestrators have no persona.
   if (isOrchestrator(row)) return;
   const repo = await pinRepo(work, row);
-  const named = row.persona_slug ?? undefined;
+  const named = requested.personaSlug;
   const persona = await resolvePersona(work.tx, {
     ...personaReader(row),
     asked: requested.persona ? named : undefined,
@@ -119,11 +122,11 @@ async function applyBriefing(work: Work, { row }: SessionWriter, requested: Aske
     orchestratorChoice: requested.persona ? undefined : named,
   });
   if (!persona) return;
-  requested.personaSource = persona.source;
+  requested.chosenPersona = { slug: persona.slug, source: persona.source };
   if (!requested.runtime && persona.runtime !== null) row.runtime = persona.runtime;
   if (!requested.model && persona.model !== null) row.model = persona.model;
-  if (!requested.memory && persona.enableMemory !== null)
-    row.enable_memory = persona.enableMemory ? 1 : 0;
+  if (requested.enableMemory === undefined && persona.enableMemory !== null)
+    switchMemory(row, persona.enableMemory);
   await pin(work, row, persona);
 }
 
@@ -139,10 +142,7 @@ async function pinRepo(work: Work, row: SessionRow): Promise<ResolvedRepo | unde
 }
 
 async function pin(work: Work, row: SessionRow, persona: ResolvedPersona): Promise<void> {
-  row.persona_slug = persona.slug;
-  row.persona_version = persona.version;
-  const { personaId, versionId } = persona;
-  await pinPersona(work.tx, { orgId: row.org_id, sessionId: row.id, personaId, versionId });
+  await pinPersona(work.tx, row, persona);
   await setPersonaRules(work, row, persona.toolPolicy);
 }
 

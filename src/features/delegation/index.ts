@@ -10,7 +10,7 @@ import { PURGE_TIMER, purgeDue } from "./children/purge-child.ts";
 import { relocateTool } from "./children/relocate-tool.ts";
 import { createListener } from "./listen.ts";
 import { childrenText } from "./notify/wake-text.ts";
-import { planBrief } from "./plans/plan.ts";
+import { describeSessions, hasPlan, planBrief } from "./plans/plan.ts";
 import { judgePlan } from "./plans/plan-judge.ts";
 import { planTools } from "./plans/plan-tools.ts";
 import { childRegister } from "./register.ts";
@@ -27,7 +27,9 @@ export function createDelegation(limits: Partial<DelegationLimits> = {}): Featur
     timers: { [WAIT_TIMER]: waitIsOver, [PURGE_TIMER]: purgeDue },
     tools: [...childTools, ...planTools, relocateTool],
     judge: judgePlan,
-    brief: async (_reader, session) => planBrief(session),
+    brief: planBrief,
+    hasBrief: hasPlan,
+    describeSessions,
     renderNotices: { children: childrenText },
     routes: delegationRoutes,
     register: childRegister,
@@ -37,6 +39,7 @@ export function createDelegation(limits: Partial<DelegationLimits> = {}): Featur
       "worker_events",
       "session_waits",
       "session_completions",
+      "session_plans",
       "session_unattended",
     ],
   };

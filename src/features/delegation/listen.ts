@@ -15,7 +15,7 @@ import { note } from "./notify/note.ts";
 import { redactTold } from "./notify/redact-told.ts";
 import { endWait, tellParent, tellWhatWaits } from "./notify/tell-parent.ts";
 import { MACHINE_GONE } from "./notify/wake-text.ts";
-import { planClosed, planOpened, requirePlannable } from "./plans/plan.ts";
+import { askForPlan, planClosed, planOpened } from "./plans/plan.ts";
 import { questionClosed, questionOpened } from "./plans/question.ts";
 import { findLink, saveLink } from "./queries.ts";
 import { composeResult } from "./run-result.ts";
@@ -28,7 +28,7 @@ export function createListener(limits: DelegationLimits): Listener {
   return async (work, event) => {
     switch (event.type) {
       case "session_created":
-        if (event.session.row.plan_required === 1) requirePlannable(event.session.row);
+        if (event.asked.requirePlanApproval) await askForPlan(work, event.session);
         return linkChild(work, event.session, limits);
       case "session_changed":
         if (event.before && event.fields.includes("budget"))
@@ -57,10 +57,10 @@ export function createListener(limits: DelegationLimits): Listener {
       case "workspace_offline":
         return notifyMachineGone(work, event);
       case "gate_opened":
-        planOpened(event.session, event.gate);
+        await planOpened(work, event.session, event.gate);
         return questionOpened(work, event.session, event.gate);
       case "gate_closed":
-        planClosed(event.session, event.gate);
+        await planClosed(work, event.session, event.gate);
         return questionClosed(work, event.session, event.gate);
       default:
     }

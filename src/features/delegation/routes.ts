@@ -1,7 +1,7 @@
 /** Routes of parents and children, for pages and API clients. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { command, may, principalKey, type Route, serve, sessionThing } from "#engine/index.ts";
-import { findSession, requireReadable } from "#engine/sessions/index.ts";
+import { findSession, readContext, requireReadable } from "#engine/sessions/index.ts";
 import { detachByPerson } from "./children/end-child.ts";
 import { readFamily } from "./children/family.ts";
 import { delegationApi } from "./contract.ts";
@@ -12,9 +12,9 @@ export const delegationRoutes: readonly Route[] = [
   serve(delegationApi.children, async ({ engine, principal, params }) => {
     return engine.store.read(async (reader) => {
       const found = await findSession(reader, params.id);
-      const now = engine.clock.now();
-      const { session } = await requireReadable(reader, principal, found, now);
-      return readFamily(reader, session, now);
+      const context = readContext(engine, reader);
+      const { session } = await requireReadable(reader, principal, found, context.now);
+      return readFamily(context, session);
     });
   }),
   serve(delegationApi.detach, async ({ engine, principal, params: { id } }) => {

@@ -3,6 +3,7 @@
  * child; `parent_session_id` of the session repeats it.
  */
 import type { Migration } from "#base/store/index.ts";
+import type { PlanFate } from "#engine/gates/index.ts";
 import { ddl } from "#engine/index.ts";
 import type { WorkerEventType } from "./contract.ts";
 
@@ -73,6 +74,16 @@ export interface CompletionRow {
   summary: string;
 }
 
+/** Plan of a session that has a parent: its requirement, and the state of the one presented last. */
+export interface PlanRow {
+  session_id: string;
+  org_id: string;
+  /** 1: the session may change nothing until a plan of its own is approved. */
+  is_required: number;
+  /** Null when no presented plan counts. */
+  state: "pending" | PlanFate | null;
+}
+
 /** Turns of a tree since a person last wrote in it. */
 export interface UnattendedRow {
   /** Root session of the tree. */
@@ -90,6 +101,7 @@ export interface DelegationTables {
   session_unattended: UnattendedRow;
   session_completions: CompletionRow;
   session_links: LinkRow;
+  session_plans: PlanRow;
   worker_events: WorkerEventRow;
   session_waits: WaitRow;
 }
@@ -137,8 +149,23 @@ alter table session_waits add column kind ID not null default 'children';
 alter table session_waits add column until bigint;
 `;
 
+/** Moves plans here from the rows of their sessions. */
+const plans = `
+create table session_plans (
+  session_id ID primary key, org_id ID not null, is_required integer not null, state text
+);
+insert into session_plans (session_id, org_id, is_required, state)
+  select id, org_id, plan_required, plan_state from sessions
+  where plan_required = 1 or plan_state is not null;
+update sessions set labels = trim(labels || ' plan')
+  where id in (select session_id from session_plans);
+alter table sessions drop column plan_required;
+alter table sessions drop column plan_state;
+`;
+
 export const delegationMigrations: readonly Migration[] = [
   { id: "delegation-0001-links", statements: (dialect) => ddl(dialect, tables) },
   { id: "delegation-0002-bounds", statements: (dialect) => ddl(dialect, bounds) },
   { id: "delegation-0003-wait-times", statements: (dialect) => ddl(dialect, waitTimes) },
+  { id: "delegation-0004-plans", statements: (dialect) => ddl(dialect, plans) },
 ];

@@ -153,7 +153,7 @@ export class FakeFamily {
     const { items } = await this.world.kernel.prompts.list(owner, sessionId, {
       limit: 200,
     } as never);
-    const wakes = items.filter(({ origin }) => origin.channelType === "wake");
+    const wakes = items.filter(({ notice }) => notice?.kind === "children");
     return wakes.filter(({ startedAt, state }) => startedAt !== null || state === "queued");
   }
 

@@ -9,6 +9,7 @@ import { recall } from "./recall.ts";
 import { memoryRoutes } from "./routes.ts";
 import { memoryMigrations } from "./schema.ts";
 import { memoriesToFind } from "./searchable.ts";
+import { describeSessions, listen } from "./switch.ts";
 import { memoryTools } from "./tools.ts";
 import { pruneFaded, SWEEP_EVERY_MS } from "./writing/prune.ts";
 
@@ -17,6 +18,8 @@ const PURGED_AT_ONCE = 500;
 export const memory: Feature = {
   name: "memory",
   migrations: memoryMigrations,
+  listeners: [listen],
+  describeSessions,
   routes: memoryRoutes,
   tools: memoryTools,
   searchable: [memoriesToFind],
@@ -37,3 +40,5 @@ export const memory: Feature = {
     return true;
   },
 };
+
+export { switchMemory } from "./switch.ts";

@@ -3,6 +3,7 @@
  * the preferences and settings of people and admins.
  */
 import type { Feature } from "#engine/index.ts";
+import { isOrchestrator } from "#protocol/sessions.ts";
 import { brief } from "./brief.ts";
 import { listen } from "./listen.ts";
 import { deleteAllOf } from "./queries.ts";
@@ -27,6 +28,7 @@ export function createOrchestrators({
     tools: createOrchestratorTools({ publicUrl }),
     sweeps: [{ name: "orchestrators that ended", everyMs: REVIVE_EVERY_MS, run: reviveDead }],
     brief,
+    hasBrief: (session) => isOrchestrator(session),
     async purgePerson(work, person) {
       await deleteAllOf(work.tx, person);
       return true;

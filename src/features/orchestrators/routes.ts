@@ -10,7 +10,7 @@ import {
   requireOrg,
   serve,
 } from "#engine/index.ts";
-import { describeSession, findSession, withBindings } from "#engine/sessions/index.ts";
+import { describeSession, findSession, readContext, withBindings } from "#engine/sessions/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 import { orchestratorId } from "#protocol/names/session-ids.ts";
 import { orchestratorsApi } from "./contract.ts";
@@ -35,7 +35,7 @@ async function start({ engine, principal }: Caller, options: Wish) {
   const started = await command(engine, async (work) => {
     const { session, identity, did }: Running = await ensureRunning(work, person, options);
     return {
-      session: await describeSession(work.tx, session.row, work.now),
+      session: await describeSession(work.context, session.row),
       identity: identityView(identity),
       alreadyExists: did === "nothing" || did === "woken",
     };
@@ -52,10 +52,9 @@ const lifeRoutes: readonly Route[] = [
     const person = personFor(principal, "session.read");
     const view = await engine.store.read(async (reader) =>
       orchestratorView(
-        reader,
+        readContext(engine, reader),
         await findIdentity(reader, person),
         await findSession(reader, orchestratorId(person.userId)),
-        engine.clock.now(),
       ),
     );
     if (view.session === null) return view;
@@ -134,10 +133,10 @@ const orgRoutes: readonly Route[] = [
       const identities = await listIdentities(reader, orgId);
       const ids = identities.map(({ user_id }) => orchestratorId(user_id));
       const sessions = await listSessionsById(reader, ids);
-      const now = engine.clock.now();
+      const context = readContext(engine, reader);
       const items = [];
       for (const row of identities)
-        items.push(await overseenView(reader, row, sessions.get(orchestratorId(row.user_id)), now));
+        items.push(await overseenView(context, row, sessions.get(orchestratorId(row.user_id))));
       return { items, next: null };
     });
   }),

@@ -1,7 +1,6 @@
 /** Views of orchestrators for people. */
-import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
-import { describeSession, isoTime } from "#engine/sessions/index.ts";
+import { describeSession, isoTime, type ReadContext } from "#engine/sessions/index.ts";
 import type { Session } from "#protocol/sessions.ts";
 import type { Agent, Identity, Recovery } from "./contract.ts";
 import { planRestart } from "./running/restart-policy.ts";
@@ -43,28 +42,26 @@ export function recoveryView(
 }
 
 export async function orchestratorView(
-  reader: Reader,
+  context: ReadContext,
   identity: IdentityRow | undefined,
   session: SessionRow | undefined,
-  now: number,
 ) {
   return {
-    session: session ? await describeSession(reader, session, now) : null,
+    session: session ? await describeSession(context, session) : null,
     identity: identity ? identityView(identity) : null,
     needsRestart: identity !== undefined && !isHealthy(session),
-    recovery: identity ? recoveryView(identity, session, now) : null,
+    recovery: identity ? recoveryView(identity, session, context.now) : null,
   };
 }
 
 /** An admin's view: state and cost, without transcript content and custom instructions. */
 export async function overseenView(
-  reader: Reader,
+  context: ReadContext,
   identity: IdentityRow,
   session: SessionRow | undefined,
-  now: number,
 ) {
   const { customInstructions: _theirs, ...shown } = identityView(identity);
-  const whole = await orchestratorView(reader, identity, session, now);
+  const whole = await orchestratorView(context, identity, session);
   return { ...whole, identity: shown, session: whole.session && stateOf(whole.session) };
 }
 

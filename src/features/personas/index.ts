@@ -4,6 +4,7 @@
  */
 import type { Feature } from "#engine/index.ts";
 import { createSkillFetcher } from "./import/import-skills.ts";
+import { describeSessions } from "./pinned.ts";
 import { purgePrivate, removeForgotten } from "./remove-persona.ts";
 import { personaRoutes } from "./routes.ts";
 import { personaMigrations } from "./schema.ts";
@@ -21,6 +22,8 @@ export function createPersonas({ searchPath }: { searchPath: string }): Feature 
     migrations: personaMigrations,
     routes: [...personaRoutes, ...skillRoutes(createSkillFetcher({ searchPath }))],
     searchable: [personasToFind],
+    describeSessions,
+    sessionFilters: { persona: "persona_pins.slug" },
     sessionTables: ["persona_pins"],
     purgePerson: purgePrivate,
     sweeps: [
@@ -32,10 +35,10 @@ export function createPersonas({ searchPath }: { searchPath: string }): Feature 
 }
 
 export { listUsablePersonas } from "./list-usable.ts";
+export { findPinned, hasPersona, pinPersona } from "./pinned.ts";
 export {
   findSharedPersona,
   type PersonaWish,
-  pinPersona,
   type ResolvedPersona,
   readPinnedPersona,
   resolvePersona,

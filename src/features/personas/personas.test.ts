@@ -66,14 +66,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       world.kernel.engine.store.read((reader) =>
         resolvePersona(reader, { orgId: "org_1", userId: "usr_2", purpose: "task", ...request }),
       );
-    const pin = (sessionId: string, { personaId, versionId }: Record<string, string>) =>
+    const pin = (
+      sessionId: string,
+      persona: { personaId: string; versionId: string; slug: string; version: number },
+    ) =>
       world.kernel.engine.store.transaction((tx) =>
-        pinPersona(tx, {
-          orgId: "org_1",
-          sessionId,
-          personaId: personaId as string,
-          versionId: versionId as string,
-        }),
+        pinPersona(tx, { id: sessionId, org_id: "org_1", labels: "" }, persona),
       );
     const pinned = (sessionId: string, userId = "usr_2") =>
       world.kernel.engine.store.read((reader) =>
@@ -525,9 +523,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const next = await create({ slug: "used-one" });
       expect((await remove(next.id)).archivedAt).toBeNull();
       await expect(get(next.id)).rejects.toEqual(refused("not_found"));
-      await expect(pin(session, { personaId: next.id, versionId: "psv_gone" })).rejects.toEqual(
-        refused("not_found"),
-      );
+      const gone = { personaId: next.id, versionId: "psv_gone", slug: "used-one", version: 1 };
+      await expect(pin(session, gone)).rejects.toEqual(refused("not_found"));
 
       await removeForgotten(world.kernel.engine);
       expect(await pinned(session)).toMatchObject({ personaId: used.id });

@@ -3,12 +3,12 @@
  * edits reach it only when it is pinned again.
  */
 import { notFound } from "#base/refusal.ts";
-import type { Reader, Tx } from "#base/store/index.ts";
+import type { Reader } from "#base/store/index.ts";
 import { type ComposedFile, composePersona, type Purpose } from "./compose.ts";
 import type { PersonaRule, Skill } from "./contract.ts";
-import { findDefaultId, findPersona, holdPersona } from "./queries.ts";
+import { findDefaultId, findPersona } from "./queries.ts";
 import type { PersonaRow, PersonaVersionRow } from "./schema.ts";
-import { findPin, findVersion, savePin } from "./versions/version-queries.ts";
+import { findPin, findVersion } from "./versions/version-queries.ts";
 import { getVersion, readContent } from "./versions/versions.ts";
 
 export interface PersonaWish {
@@ -94,21 +94,6 @@ export async function findSharedPersona(
   if (!row || !isUsable(row, null)) return undefined;
   const { name } = await readContent(reader, await getVersion(reader, row.version_id));
   return { id: row.id, slug: row.slug, name };
-}
-
-/** Pins a version for a session, or replaces it when the session is refreshed. */
-export async function pinPersona(
-  tx: Tx,
-  pin: { orgId: string; sessionId: string; personaId: string; versionId: string },
-): Promise<void> {
-  if (!(await holdPersona(tx, pin.personaId))) throw notFound("persona");
-  await savePin(tx, {
-    session_id: pin.sessionId,
-    org_id: pin.orgId,
-    persona_id: pin.personaId,
-    version_id: pin.versionId,
-    pinned_at: tx.now,
-  });
 }
 
 /** Reads the pinned persona of a session, even if it was archived or made private meanwhile. */

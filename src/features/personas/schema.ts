@@ -65,6 +65,9 @@ export interface PersonaPinRow {
   org_id: string;
   persona_id: string;
   version_id: string;
+  /** Slug and version number at the time of pinning; the persona may have another slug by now. */
+  slug: string;
+  version: number;
   pinned_at: number;
 }
 
@@ -114,7 +117,22 @@ update sessions set persona_version = (
 ) where persona_slug is not null and persona_version is null;
 `;
 
+/** Moves slug and version of pinned personas here from the rows of their sessions. */
+const pinnedNames = `
+alter table persona_pins add column slug ID not null default '';
+alter table persona_pins add column version integer not null default 0;
+update persona_pins set slug = coalesce(sessions.persona_slug, ''),
+    version = coalesce(sessions.persona_version, 0)
+  from sessions where sessions.id = persona_pins.session_id;
+create index persona_pins_slug on persona_pins (slug, session_id);
+update sessions set labels = trim(labels || ' persona')
+  where id in (select session_id from persona_pins);
+alter table sessions drop column persona_slug;
+alter table sessions drop column persona_version;
+`;
+
 export const personaMigrations: readonly Migration[] = [
   { id: "personas-0001", statements: (dialect) => ddl(dialect, tables) },
   { id: "personas-0002-session-versions", statements: (dialect) => ddl(dialect, sessionVersions) },
+  { id: "personas-0003-pinned-names", statements: (dialect) => ddl(dialect, pinnedNames) },
 ];

@@ -15,6 +15,9 @@ import { findSession, requireReadable } from "#engine/sessions/index.ts";
 import { findLink, type LinkRow } from "#features/delegation/index.ts";
 import { type DisabledReason, REFUSAL_KINDS, type SupervisionRefusal } from "./contract.ts";
 
+/** Role of a session in supervisor mode. */
+export const ROLE = "supervisor";
+
 export interface SupervisionSettings {
   /** Null if supervisor mode is available. */
   disabledReason: DisabledReason | null;
@@ -104,7 +107,7 @@ export async function requireSupervisor(
   id: string,
 ): Promise<SessionWriter> {
   const session = await requireOwn(work, principal, id, refuse("supervisor_not_found"));
-  if (session.row.supervisor !== 1) throw refuse("supervisor_not_found");
+  if (session.row.role !== ROLE) throw refuse("supervisor_not_found");
   return session;
 }
 

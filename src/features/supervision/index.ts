@@ -7,7 +7,7 @@ import type { Feature } from "#engine/index.ts";
 import { roleOf } from "#engine/tools/index.ts";
 import { DEFAULT_LIMITS } from "#features/delegation/index.ts";
 import { BRIEF_FILE, supervisorBrief } from "./brief.ts";
-import type { SupervisionSettings } from "./gates.ts";
+import { ROLE, type SupervisionSettings } from "./gates.ts";
 import { createListener } from "./listen.ts";
 import { logLines } from "./log-lines.ts";
 import { supervisionRoutes } from "./routes.ts";
@@ -32,8 +32,9 @@ export function createSupervision({
     routes: supervisionRoutes(settings),
     // A disabled mode registers no tools, so nobody is offered them and nobody can call them.
     tools: isOpen ? supervisorTools(settings) : [],
+    hasBrief: (session) => roleOf(session) === ROLE,
     async brief(_reader, session) {
-      if (!isOpen || roleOf(session) !== "supervisor") return undefined;
+      if (!isOpen || roleOf(session) !== ROLE) return undefined;
       const content = supervisorBrief(workersPerSupervisor, session);
       return { instructions: [{ name: BRIEF_FILE, content }], files: [], setup: null };
     },

@@ -13,7 +13,12 @@ import {
   sessionThing,
   type Work,
 } from "#engine/index.ts";
-import { changeLifecycle, findSession, requireReadable } from "#engine/sessions/index.ts";
+import {
+  changeLifecycle,
+  findSession,
+  readContext,
+  requireReadable,
+} from "#engine/sessions/index.ts";
 import {
   clearInbox,
   detachByPerson,
@@ -25,6 +30,7 @@ import {
 } from "#features/delegation/index.ts";
 import { supervisionApi } from "./contract.ts";
 import {
+  ROLE,
   refuse,
   requireOpen,
   requireOwn,
@@ -54,7 +60,7 @@ async function readSupervised<T>(
   const row = await findSession(reader, id);
   if (row === undefined || !may(principal, "session.read", sessionThing(row)))
     throw refuse("supervisor_not_found");
-  return { items: row.supervisor === 1 ? await read(reader, id) : [] };
+  return { items: row.role === ROLE ? await read(reader, id) : [] };
 }
 
 function readRoutes(settings: SupervisionSettings): Route[] {
@@ -75,7 +81,7 @@ function readRoutes(settings: SupervisionSettings): Route[] {
       requireOpen(settings);
       return engine.store.read((reader) =>
         readSupervised(reader, principal, params.id, (at, id) =>
-          listWorkers(at, id, engine.clock.now()),
+          listWorkers(readContext(engine, at), id),
         ),
       );
     }),
@@ -162,7 +168,7 @@ function workerRoutes(settings: SupervisionSettings): Route[] {
       changeWorker(settings, request, async (work, { worker, link, note: leave }) => {
         await endChild(work, worker, link, "archived");
         await leave("worker_killed");
-        return { worker: await workerView(work.tx, worker.row, link, work.now) };
+        return { worker: await workerView(work.context, worker.row, link) };
       }),
     ),
     serve(supervisionApi.resumeWorker, (request) =>
@@ -171,7 +177,7 @@ function workerRoutes(settings: SupervisionSettings): Route[] {
           throw refuse("worker_not_live", "This worker has ended for good. Spawn another.");
         await changeLifecycle(work, worker, "active");
         await leave("worker_resumed");
-        return { worker: await workerView(work.tx, worker.row, link, work.now) };
+        return { worker: await workerView(work.context, worker.row, link) };
       }),
     ),
   ];

@@ -672,7 +672,7 @@ describe("the instance's gate", () => {
     // A session whose mode was enabled before the server disabled it.
     await command(world.kernel.engine, async (work) => {
       const session = await work.session(id);
-      if (session) session.row.supervisor = 1;
+      if (session) session.row.role = "supervisor";
     });
     const turn = await world.startTurn(id);
     expect(turn.assignment.tools.filter((name) => name.startsWith("orchestrate_"))).toEqual([]);

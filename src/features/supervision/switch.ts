@@ -14,7 +14,7 @@ import {
   note,
 } from "#features/delegation/index.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
-import { refuse } from "./gates.ts";
+import { ROLE, refuse } from "./gates.ts";
 
 export async function enableSupervisor(
   work: Work,
@@ -23,8 +23,8 @@ export async function enableSupervisor(
 ): Promise<void> {
   const { row } = session;
   requireMayLead(session);
-  if (row.supervisor === 1) return;
-  row.supervisor = 1;
+  if (row.role === ROLE) return;
+  row.role = ROLE;
   session.record({
     type: "session_updated",
     reason: "supervisor_enabled",
@@ -64,8 +64,8 @@ export async function disableSupervisor(
   by: Principal,
 ): Promise<void> {
   const { row } = session;
-  if (row.supervisor === 0) return;
-  row.supervisor = 0;
+  if (row.role !== ROLE) return;
+  row.role = null;
   const links = await listLinks(work.tx, row.id);
   for (const { session_id: id } of links.toSorted((a, b) =>
     a.session_id < b.session_id ? -1 : 1,

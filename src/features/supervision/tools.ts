@@ -94,7 +94,7 @@ const spawnWorker = defineTool({
     });
     const { id } = worker.row;
     const handoff = contextSummary === undefined ? 0 : 1;
-    const { state } = await workerView(work.tx, worker.row, { handoff }, work.now);
+    const { state } = await workerView(work.context, worker.row, { handoff });
     return {
       output: {
         workerId: id,
@@ -119,7 +119,7 @@ const listWorkersTool = defineTool({
   async handle(work, caller) {
     const { row } = requireLeads(caller);
     await trace(work, caller.session, "workers_listed");
-    return { output: { workers: await listWorkers(work.tx, row.id, work.now) }, error: null };
+    return { output: { workers: await listWorkers(work.context, row.id) }, error: null };
   },
 });
 
@@ -182,7 +182,7 @@ const sendToWorker = defineTool({
     const session = requireLeads(caller);
     const { child } = await requireChild(work, session.row.id, id);
     requireNotGone(child);
-    if (requirePlanApproval) askForPlan(child);
+    if (requirePlanApproval) await askForPlan(work, child);
     const sent = await messageChild(
       work,
       session,

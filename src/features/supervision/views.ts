@@ -1,7 +1,7 @@
 /** Views of supervisors and their workers. */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
-import { findSession } from "#engine/sessions/index.ts";
+import { findSession, type ReadContext } from "#engine/sessions/index.ts";
 import {
   addUpChildren,
   type Child,
@@ -18,7 +18,7 @@ import {
   SUPERVISOR_TOOLS,
   type Worker,
 } from "./contract.ts";
-import type { SupervisionSettings } from "./gates.ts";
+import { ROLE, type SupervisionSettings } from "./gates.ts";
 import { mayLead } from "./switch.ts";
 
 const LISTED = 100;
@@ -36,12 +36,12 @@ export function configView(settings: SupervisionSettings): OrchestrationConfig {
 }
 
 export async function roleView(reader: Reader, row: SessionRow): Promise<OrchestrationRole> {
-  const { id, parent_session_id: parentId, supervisor } = row;
+  const { id, parent_session_id: parentId, role } = row;
   const parent = parentId === null ? undefined : await findSession(reader, parentId);
   // Orchestrators and callers of callback runs have children too, but do not supervise them.
-  const leader = parent?.supervisor === 1 ? parent : undefined;
+  const leader = parent?.role === ROLE ? parent : undefined;
   const link = leader && (await findLink(reader, id));
-  const leads = parentId === null && supervisor === 1;
+  const leads = parentId === null && role === ROLE;
   return {
     sessionId: id,
     role: leader ? "worker" : leads ? "supervisor" : "standalone",
@@ -56,27 +56,23 @@ export async function roleView(reader: Reader, row: SessionRow): Promise<Orchest
 }
 
 /** Lists the newest workers, oldest first; those that ended long ago are left out. */
-export async function listWorkers(
-  reader: Reader,
-  supervisorId: string,
-  now: number,
-): Promise<Worker[]> {
+export async function listWorkers(context: ReadContext, supervisorId: string): Promise<Worker[]> {
+  const { reader } = context;
   const workers: Worker[] = [];
   const newest = await listNewestLinks(reader, supervisorId, LISTED);
   for (const link of newest.reverse()) {
     const row = await findSession(reader, link.session_id);
-    if (row) workers.push(await workerView(reader, row, link, now));
+    if (row) workers.push(await workerView(context, row, link));
   }
   return workers;
 }
 
 export async function workerView(
-  reader: Reader,
+  context: ReadContext,
   row: SessionRow,
   { handoff }: Pick<LinkRow, "handoff">,
-  now: number,
 ): Promise<Worker> {
-  return { ...fieldsOf(await describeChild(reader, row, now)), handoff: handoff === 1 };
+  return { ...fieldsOf(await describeChild(context, row)), handoff: handoff === 1 };
 }
 
 function fieldsOf(child: Child): Omit<Worker, "handoff"> {

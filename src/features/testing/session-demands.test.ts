@@ -82,9 +82,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     it("sends a worker in its supervisor's folder to the supervisor's machine", async () => {
       const parentSessionId = await make({ projectDir: "/srv/app" });
-      await execute(`update sessions set supervisor = 1 where id = '${parentSessionId}'`);
-      expect(await runsOf(await make({ parentSessionId }))).toEqual([{ hostname: "h" }]);
-      expect(await runsOf(await make({ parentSessionId, projectDir: "/srv/b" }))).toEqual([{}]);
+      const makeChild = (projectDir: string) => make({ parentSessionId, projectDir });
+      expect(await runsOf(await makeChild("/srv/app"))).toEqual([{ hostname: "h" }]);
+      expect(await runsOf(await makeChild("/srv/b"))).toEqual([{}]);
     });
 
     it("stores the folder of the runner that works for it, and asks for it from then on", async () => {

@@ -1,5 +1,6 @@
 /** Counts usage from kernel events. */
 import type { KernelEvent, Listener, SessionRow, Work } from "#engine/index.ts";
+import { findPinned } from "#features/personas/index.ts";
 import { addUsage } from "./queries.ts";
 import { type Amounts, SUMMED } from "./schema.ts";
 
@@ -74,7 +75,7 @@ async function add(
     org_id: session.org_id,
     user_id: session.owner_id ?? "",
     root_session_id: session.root_session_id,
-    persona: session.persona_slug ?? "",
+    persona: (await findPinned(work.tx, session))?.slug ?? "",
     ...NOTHING,
     ...amounts,
   });

@@ -7,8 +7,6 @@ import type { Prompt, Session } from "#protocol/sessions.ts";
 import type { PersonCall } from "./person-tool.ts";
 import { lookAndWait } from "./wait-for-prompt.ts";
 
-/** Channel of prompts that notify a parent about its children. */
-const WAKE_CHANNEL = "wake";
 const PAGE = 100;
 /** Pages of the record to search. */
 const MAX_PAGES = 10;
@@ -86,8 +84,9 @@ async function findWake(
   return found;
 }
 
-function isWake({ origin, outcome }: Prompt): boolean {
-  return origin.channelType === WAKE_CHANNEL && outcome !== "withdrawn";
+/** True for a prompt that notifies a parent about its children. */
+function isWake({ notice, outcome }: Prompt): boolean {
+  return notice?.kind === "children" && outcome !== "withdrawn";
 }
 
 async function listBusyChildren({ parts, person }: PersonCall, parent: string): Promise<Session[]> {

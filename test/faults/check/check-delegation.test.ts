@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { INTERRUPTED, type SessionEvent } from "#protocol/events.ts";
+import type { ChildEvent, Notice } from "#protocol/notices/notices.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import type { HouseholdObservation, ObservedMember } from "../delegation/come-to-rest.ts";
 import { checkDelegation, type DelegationEvidence } from "./check-delegation.ts";
@@ -27,13 +28,15 @@ const answer = (callId: string, toolName: string, rest: Partial<SessionEvent>): 
 const spawn = (title: string): Draft => call(title, "spawn_session", { title, prompt: "…" });
 const spawned = (title: string, sessionId: string): Draft =>
   answer(title, "spawn_session", { toolOutput: JSON.stringify({ sessionId }) });
-const wake = (...lines: string[]): Draft => ({
-  type: "message",
-  kind: "prompt",
-  content: [{ type: "text", text: ["[orchestration] news", "", ...lines].join("\n") }],
-});
-const item = (type: string, child: string, rest: string) =>
-  `1. ${type}: ${JSON.stringify(titles[child] ?? child)} (${child}) ${rest}.`;
+const wake = (
+  type: ChildEvent["type"],
+  childId: string,
+  payload: ChildEvent["payload"] = {},
+): Draft => {
+  const items = [{ type, childId, childName: titles[childId] ?? childId, payload }];
+  const notice: Notice = { kind: "children", waitEnded: null, items };
+  return { type: "message", kind: "prompt", data: { notice } };
+};
 
 const titles: Record<string, string> = {
   ses_a: "p.1.open",
@@ -52,12 +55,9 @@ const parentLog = {
   spawnedB: spawned("p.2.own", "ses_b"),
   spawnC: spawn("p.3.open"),
   spawnedC: spawned("p.3.open", "ses_c"),
-  asked: wake(item("worker.ask_user", "ses_a", "asks a question and waits for the answer")),
-  endedA: wake(item("worker.ended", "ses_a", "ended its turn (completed)"), "> R-a1"),
-  letter: wake(
-    item("worker.notified", "ses_a", "has something to tell you, and works on"),
-    "> N-a1",
-  ),
+  asked: wake("worker.ask_user", "ses_a"),
+  endedA: wake("worker.ended", "ses_a", { outcome: "completed", text: "R-a1" }),
+  letter: wake("worker.notified", "ses_a", { text: "N-a1" }),
   deletedA: answer("look", "wait_for_event", {
     toolOutput: JSON.stringify({
       events: `1. worker.deleted: "p.1.open" (ses_a) was ended by somebody else.`,
@@ -65,7 +65,7 @@ const parentLog = {
   }),
   kill: call("kill", "terminate_session", { sessionId: "ses_b" }),
   killed: answer("kill", "terminate_session", { toolOutput: "{}" }),
-  failedC: wake(item("worker.ended", "ses_c", "ended its turn (failed) [model_refused]")),
+  failedC: wake("worker.ended", "ses_c", { outcome: "failed", code: "model_refused" }),
   stoppedC: answer("inbox", "orchestrate_read_inbox", {
     toolOutput: JSON.stringify({
       items: [
@@ -295,10 +295,8 @@ describe("the checker of parents and children", () => {
         parent: {
           killed: [
             parentLog.killed,
-            wake(
-              item("worker.stopped_without_end", "ses_b", "was stopped before it came to an end"),
-            ),
-            wake(item("worker.deleted", "ses_b", "was ended by somebody else")),
+            wake("worker.stopped_without_end", "ses_b"),
+            wake("worker.deleted", "ses_b"),
           ],
         },
       },
@@ -307,12 +305,7 @@ describe("the checker of parents and children", () => {
     "news of a turn that was only replaced": [
       {
         parent: {
-          stoppedC: [
-            parentLog.stoppedC,
-            wake(
-              item("worker.stopped_without_end", "ses_c", "was stopped before it came to an end"),
-            ),
-          ],
+          stoppedC: [parentLog.stoppedC, wake("worker.stopped_without_end", "ses_c")],
         },
       },
       /^told: worker.stopped_without_end of ses_c .* 2 times instead of 1/,
@@ -328,10 +321,7 @@ describe("the checker of parents and children", () => {
     "news of nobody": [
       {
         parent: {
-          failedC: [
-            parentLog.failedC,
-            wake(item("worker.ended", "ses_x", "ended its turn (failed)")),
-          ],
+          failedC: [parentLog.failedC, wake("worker.ended", "ses_x", { outcome: "failed" })],
         },
       },
       /^told: ses_p .* of a child that does not exist/,
@@ -339,7 +329,7 @@ describe("the checker of parents and children", () => {
     "the result of another turn": [
       {
         parent: {
-          endedA: wake(item("worker.ended", "ses_a", "ended its turn (completed)"), "> R-zz"),
+          endedA: wake("worker.ended", "ses_a", { outcome: "completed", text: "R-zz" }),
         },
       },
       /^told: worker.ended zz .* 1 times instead of 0/,

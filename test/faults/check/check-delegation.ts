@@ -5,9 +5,10 @@
  * model.
  */
 import { INTERRUPTED, type SessionEvent } from "#protocol/events.ts";
+import type { Notice } from "#protocol/notices/notices.ts";
 import type { HouseholdObservation, ObservedMember } from "../delegation/come-to-rest.ts";
 import { isOwnEnd, spawnedId, spawnTitle } from "../delegation/dialects.ts";
-import { isWake, type News, readAnswer, readWake } from "../delegation/news.ts";
+import { type News, readAnswer, readNotice } from "../delegation/news.ts";
 import type { Deed } from "../delegation/passers-by.ts";
 import { resultToken, tokenOf } from "../delegation/tasks.ts";
 import { type Due, duesOf } from "./children-facts.ts";
@@ -108,11 +109,10 @@ function nameOf({ parentId, seq, type, token }: Told): string {
 /** Notifications in a parent's transcript: in prompts that began, and in tool results. */
 function toldTo({ id: parentId, log }: ObservedMember): Told[] {
   return log.flatMap(({ event }) => {
-    const { type, kind, thread, seq, toolName, toolOutput } = event;
-    const text = textOf(event);
-    const isPrompt = type === "message" && kind === "prompt" && isWake(text);
+    const { type, kind, thread, seq, toolName, toolOutput, data } = event;
+    const isPrompt = type === "message" && kind === "prompt";
     const news = isPrompt
-      ? readWake(text)
+      ? readNotice(data?.notice as Notice | undefined)
       : type === "post_tool"
         ? readAnswer(toolName, toolOutput)
         : [];

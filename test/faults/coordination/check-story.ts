@@ -63,12 +63,13 @@ async function checkBoard(api: Api, orchestratorId: string, must: Must): Promise
 /** The second child was notified of the message once, and of its task once, in this order. */
 async function checkTold(api: Api, webId: string, must: Must): Promise<void> {
   const prompts = await api.list<Prompt>(`/api/sessions/${webId}/prompts`);
-  const at = (kind: string, words: string) =>
-    prompts.flatMap((prompt, place) =>
-      prompt.content.startsWith(kind) && prompt.content.includes(words) ? [place] : [],
-    );
-  const written = at("[mailbox]", "/auth/token");
-  const unblocked = at("[tasks]", TASKS.web);
+  const notices = prompts.flatMap(({ notice }) => notice ?? []);
+  const letters = notices.flatMap((notice) => (notice.kind === "messages" ? notice.items : []));
+  const news = notices.flatMap((notice) => (notice.kind === "board" ? notice.items : []));
+  const written = letters.filter(({ text }) => text === LETTER);
+  const unblocked = news.filter(
+    (item) => item.event === "unblocked" && item.task.title === TASKS.web,
+  );
   must(written.length === 1, `told of the letter ${written.length} times`);
   must(unblocked.length === 1, `told of its task ${unblocked.length} times`);
   for (const prompt of prompts)

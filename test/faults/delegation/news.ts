@@ -1,4 +1,8 @@
-/** A parent's notices about its children, read from their text. */
+/**
+ * Notices about children for their parent: as data for the checker, as text for the model that the
+ * rounds play.
+ */
+import type { Notice } from "#protocol/notices/notices.ts";
 import { objectOf } from "./dialects.ts";
 import { letterToken, resultToken } from "./tasks.ts";
 
@@ -14,7 +18,19 @@ export interface News {
 const HEAD =
   /^\d+\. (worker\.\w+): ("(?:[^"\\]|\\.)*") \((\S+?)\) .*?(?: \((\w+)\))?(?: \[\w+\])?\.$/;
 
-/** Reads a wake prompt or a result of `wait_for_event`. */
+/** Events of children in the notice of a prompt; none for other prompts. */
+export function readNotice(notice: Notice | undefined): News[] {
+  if (notice?.kind !== "children") return [];
+  return notice.items.map(({ type, childId, childName, payload: { outcome, text = "" } }) => ({
+    type,
+    childId,
+    childName,
+    outcome,
+    token: tokenIn({ type, outcome }, text),
+  }));
+}
+
+/** Reads what a model reads: a wake prompt, or a result of `wait_for_event`. */
 export function readWake(text: string): News[] {
   const news: News[] = [];
   for (const line of text.split("\n")) {
@@ -56,8 +72,4 @@ export function readAnswer(tool: string | null, output: unknown): News[] {
     outcome: payload.outcome,
     token: tokenIn({ type, outcome: payload.outcome }, payload.text ?? ""),
   }));
-}
-
-export function isWake(text: string): boolean {
-  return text.startsWith("[orchestration]");
 }

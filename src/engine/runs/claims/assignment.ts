@@ -9,7 +9,7 @@ import { findWorkspace } from "#engine/workspaces/queries.ts";
 import { recordedOf } from "#engine/workspaces/relocate.ts";
 import type { Assignment, TurnLimits } from "#protocol/frames.ts";
 import { addressText, storedRepositoryAddress } from "#protocol/names/repository-address.ts";
-import { type Attachment, type Author, isOrchestrator } from "#protocol/sessions.ts";
+import type { Attachment, Author } from "#protocol/sessions.ts";
 import { findDenials } from "../journal/find-denials.ts";
 import { journalItem } from "../journal/journal-items.ts";
 import type { RunTokens } from "../runners/run-tokens.ts";
@@ -57,7 +57,7 @@ export async function buildAssignment(claimed: Claimed): Promise<Assignment> {
     projectDir: row.project_dir,
     executorSessionId: row.executor_session_id,
     instructions: row.instructions,
-    hasBrief: hasBrief(row),
+    hasBrief: config.briefing.hasBrief(row),
     ...repositoryOf(row),
     branch: row.branch,
     role: roleOf(row),
@@ -97,13 +97,6 @@ function repositoryOf({ repo, may_use_path }: SessionRow) {
   const repository = storedRepositoryAddress(repo);
   const isRefused = repository.kind === "path" && !mayUsePath;
   return { repo: isRefused ? null : addressText(repository), repository, mayUsePath };
-}
-
-/** True when some feature may have a brief for the session. */
-function hasBrief(session: SessionRow): boolean {
-  const { persona_slug, repo, kind, supervisor, plan_required } = session;
-  const leads = isOrchestrator({ kind }) || supervisor === 1;
-  return persona_slug !== null || repo !== null || leads || plan_required === 1;
 }
 
 /** Adds the turn's material, which is read while the disk syncs, so nobody waits for it. */

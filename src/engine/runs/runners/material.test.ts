@@ -28,6 +28,7 @@ async function start({ readers, content = "be kind" }: { readers?: string[]; con
   const reads = { briefs: 0, registers: 0 };
   const library: Feature = {
     name: "library",
+    hasBrief: ({ labels }) => labels === "library",
     async brief(_reader, _session, prompt) {
       reads.briefs += 1;
       const instructions = [{ name: "00.md", content }];
@@ -74,11 +75,11 @@ async function start({ readers, content = "be kind" }: { readers?: string[]; con
   return {
     store,
     reads,
-    async sessionWithPersona() {
+    async sessionWithBrief() {
       const { id } = await kernel.sessions.create(owner, {});
       await store.transaction((tx) =>
         tx.execute({
-          sql: "update sessions set persona_slug = 'p' where id = ?",
+          sql: "update sessions set labels = 'library' where id = ?",
           parameters: [id],
         }),
       );
@@ -104,8 +105,8 @@ async function start({ readers, content = "be kind" }: { readers?: string[]; con
 
 describe("what comes with an assignment", () => {
   it("is the brief and what was said before, for a runtime that reads first", async () => {
-    const { turn, sessionWithPersona, reads } = await start({ readers: ["scripted"] });
-    const id = await sessionWithPersona();
+    const { turn, sessionWithBrief, reads } = await start({ readers: ["scripted"] });
+    const id = await sessionWithBrief();
     const first = await turn(id, "one");
     expect(first.material).toEqual({
       brief: {
@@ -128,7 +129,7 @@ describe("what comes with an assignment", () => {
 
   it("is nothing for others, and where there is nothing to read", async () => {
     const silent = await start({});
-    const id = await silent.sessionWithPersona();
+    const id = await silent.sessionWithBrief();
     await silent.turn(id, "one");
     expect(await silent.turn(id, "two")).not.toHaveProperty("material");
     expect(silent.reads).toEqual({ briefs: 0, registers: 0 });
@@ -152,8 +153,8 @@ describe("what comes with an assignment", () => {
   });
 
   it("has the register where something was summed up", async () => {
-    const { store, turn, sessionWithPersona } = await start({ readers: ["scripted"] });
-    const id = await sessionWithPersona();
+    const { store, turn, sessionWithBrief } = await start({ readers: ["scripted"] });
+    const id = await sessionWithBrief();
     await turn(id, "one");
     await store.transaction((tx) => keepSummary(tx, id, "main", "so far", 1));
     const { material } = await turn(id, "two");
@@ -163,8 +164,8 @@ describe("what comes with an assignment", () => {
 
   it("leaves out a brief that is too long to be sent unasked", async () => {
     const long = "x".repeat(300_000);
-    const { turn, sessionWithPersona } = await start({ readers: ["scripted"], content: long });
-    const assignment = await turn(await sessionWithPersona(), "one");
+    const { turn, sessionWithBrief } = await start({ readers: ["scripted"], content: long });
+    const assignment = await turn(await sessionWithBrief(), "one");
     expect(assignment).toMatchObject({ hasBrief: true, material: {} });
     expect(assignment.material).not.toHaveProperty("brief");
   });

@@ -90,6 +90,8 @@ function historyItem(row: EventRow): HistoryItem {
 export interface Briefing {
   briefers: readonly Briefer[];
   registrars: readonly Registrar[];
+  /** True when some feature may have a brief for the session. */
+  hasBrief(session: SessionRow): boolean;
 }
 
 /** Merges the briefs of all features. */

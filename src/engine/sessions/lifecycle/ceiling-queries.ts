@@ -74,7 +74,8 @@ export async function lockIdle(
     .where("run_state", "is", null)
     .where("waiting", "=", 0)
     .where("awaiting", "=", 0)
-    .where("supervisor", "=", 0)
+    // An agent with a role of its own is waited for by the sessions it was given the role for.
+    .where("role", "is", null)
     .where("kind", "in", ["task", "review"])
     .orderBy("updated_at")
     .orderBy("id")

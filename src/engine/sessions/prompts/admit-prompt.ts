@@ -2,7 +2,6 @@
  * Admission: takes a prompt into a thread, durably, and decides its place in the queue. Admission
  * never waits for a runner, a sandbox or a model.
  */
-import { createHash } from "node:crypto";
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import type { GateDecision } from "#engine/gates/decision.ts";
@@ -15,23 +14,14 @@ import type { RunOptions } from "#engine/runs/run-options.ts";
 import type { GateRow, PromptRow, RunRow, SessionRow } from "#engine/schema.ts";
 import { setTimer } from "#engine/timers/timers.ts";
 import { admittedPrompt } from "#engine/transitions/prompt-transitions.ts";
-import { transitionSession } from "#engine/transitions/session-transitions.ts";
 import type { SessionWriter, Work } from "#engine/work.ts";
 import { isGuestTurn } from "#protocol/notices/guests.ts";
 import type { Notice } from "#protocol/notices/notices.ts";
-import {
-  type Attachment,
-  type Author,
-  type Lifecycle,
-  MAIN_THREAD,
-  type Origin,
-  type QueueMode,
-} from "#protocol/sessions.ts";
-import { refusesToWake } from "../lifecycle/lifecycle.ts";
-import { keepBlob } from "../log/blob-queries.ts";
+import { type Author, MAIN_THREAD, type Origin, type QueueMode } from "#protocol/sessions.ts";
 import { findThread, insertThread } from "../queries.ts";
 import { cutTurn } from "../turns/cut-turn.ts";
 import { pump, settlePrompt } from "../turns/turns.ts";
+import { type BlobInput, hashOf, keepAttachments } from "./attachments.ts";
 import { endAwaiting } from "./awaiting.ts";
 import { isClear } from "./clear-context.ts";
 import { flushCollected } from "./collect.ts";
@@ -44,16 +34,11 @@ import {
   listCollecting,
 } from "./prompt-queries.ts";
 import { decideArrival, MAX_WAITING, type QueueDecision, RANK_NORMAL } from "./prompt-queue.ts";
+import { wakeOrRefuse } from "./wake-or-refuse.ts";
 
 export const COLLECT_TIMER = "collect";
 
 const QUEUE_FULL = `${MAX_WAITING} prompts are waiting in this thread. Wait for one to finish, or withdraw some.`;
-
-export interface BlobInput {
-  name: string;
-  mediaType: string;
-  data: Buffer;
-}
 
 export interface NewPrompt {
   id: string;
@@ -88,26 +73,65 @@ export interface Admission {
   repeated: boolean;
 }
 
-/** Admits into a locked session, which must accept prompts unless the system sends this one. */
+/**
+ * Admits a prompt of a person or an agent into a locked session, which must accept prompts. One
+ * that sleeps is woken first, and gets the notices that it missed before the prompt.
+ */
 export async function admitPrompt(
   work: Work,
   session: SessionWriter,
   input: NewPrompt,
 ): Promise<Admission> {
   const contentHash = hashOf(input);
-  const earlier = input.isNew ? undefined : await findEarlier(work, session.row.id, input);
-  if (earlier) {
-    if (earlier.content_hash === contentHash) return { prompt: earlier, repeated: true };
-    throw new Refusal(
-      "conflict",
-      "dispatch_conflict",
-      "This dispatchId was used for another content. Use a new dispatchId for a new prompt.",
-    );
+  const repeated = await findRepeated(work, session.row.id, input, contentHash);
+  if (repeated) return repeated;
+  if (session.row.lifecycle !== "active") {
+    await wakeOrRefuse(work, session, input.author.kind);
+    await deliverNow(work, session.row.id);
   }
-  const { row } = session;
-  const wasActive = row.lifecycle === "active";
+  return admit(work, session, input, contentHash);
+}
+
+/**
+ * Admits a prompt of the platform into a locked session. It may wake the session; everything else
+ * that the session missed follows at the end of the command, so that no notice is admitted inside
+ * the admission of another.
+ */
+export async function admitSystemPrompt(
+  work: Work,
+  session: SessionWriter,
+  input: NewPrompt,
+): Promise<Admission> {
+  const contentHash = hashOf(input);
+  const repeated = await findRepeated(work, session.row.id, input, contentHash);
+  if (repeated) return repeated;
   await wakeOrRefuse(work, session, input.author.kind);
-  if (!wasActive) await deliverNow(work, row.id);
+  return admit(work, session, input, contentHash);
+}
+
+async function findRepeated(
+  work: Work,
+  sessionId: string,
+  input: NewPrompt,
+  contentHash: string,
+): Promise<Admission | undefined> {
+  const earlier = input.isNew ? undefined : await findEarlier(work, sessionId, input);
+  if (!earlier) return undefined;
+  if (earlier.content_hash === contentHash) return { prompt: earlier, repeated: true };
+  throw new Refusal(
+    "conflict",
+    "dispatch_conflict",
+    "This dispatchId was used for another content. Use a new dispatchId for a new prompt.",
+  );
+}
+
+async function admit(
+  work: Work,
+  session: SessionWriter,
+  input: NewPrompt,
+  contentHash: string,
+): Promise<Admission> {
+  const { row } = session;
   endAwaiting(row);
   await ensureThread(work, row, input.thread);
   const question = await findQuestionFor(work, row, input);
@@ -242,29 +266,6 @@ function findEarlier(
   return findPrompt(work.tx, input.id);
 }
 
-async function wakeOrRefuse(work: Work, session: SessionWriter, by: Author["kind"]): Promise<void> {
-  const { row } = session;
-  if (row.lifecycle === "active") return;
-  const isAsleep = row.lifecycle === "hibernated";
-  const refusal = await refusesToWake(work, session, by);
-  // A listener has brought the session back.
-  if ((row.lifecycle as Lifecycle) === "active") return;
-  // Prompts of the system wait in the queue until the session is active again.
-  if (by === "system" && (row.lifecycle === "archived" || (isAsleep && refusal))) return;
-  if (refusal) throw refusal;
-  if (isAsleep) {
-    Object.assign(row, transitionSession(row, "wake", work.now));
-    session.record({ type: "session_updated", reason: "woken", data: { lifecycle: "active" } });
-    await work.emit({ type: "session_lifecycle", session, from: "hibernated" });
-    return;
-  }
-  throw new Refusal(
-    "conflict",
-    "session_not_active",
-    `This session is ${row.lifecycle}. Start a new one, or wake it first.`,
-  );
-}
-
 async function ensureThread(work: Work, session: SessionRow, name: string): Promise<void> {
   if (name === MAIN_THREAD && session.prompts_total > 0) return;
   if (await findThread(work.tx, session.id, name)) return;
@@ -372,29 +373,4 @@ async function newPrompt(
     accepted_at: work.now,
     ended_waiting_for: null,
   };
-}
-
-async function keepAttachments(
-  work: Work,
-  { id: sessionId, org_id }: SessionRow,
-  blobs: readonly BlobInput[],
-): Promise<Attachment[]> {
-  const kept: Attachment[] = [];
-  for (const { name, mediaType, data } of blobs) {
-    const sha256 = createHash("sha256").update(data).digest("hex");
-    const blob = { org_id, sha256, size: data.length, media_type: mediaType, data };
-    await keepBlob(work.tx, { ...blob, created_at: work.now }, sessionId);
-    kept.push({ name: cleanText(name), mediaType, size: data.length, sha256 });
-  }
-  return kept;
-}
-
-/** Hash of what makes two prompts the same: content, thread, mode and attachments. */
-function hashOf(input: NewPrompt): string {
-  const hash = createHash("sha256").update(
-    JSON.stringify([input.content, input.thread, input.mode ?? null]),
-  );
-  for (const { name, mediaType, data } of input.attachments)
-    hash.update(`\0${name}\0${mediaType}\0`).update(data);
-  return hash.digest("base64url");
 }

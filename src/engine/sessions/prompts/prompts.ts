@@ -8,7 +8,8 @@ import { command, type Engine, type SessionWriter, type Work } from "#engine/wor
 import type { Attachment, Author, Origin, Prompt, QueueMode } from "#protocol/sessions.ts";
 import { findBlob } from "../log/blob-queries.ts";
 import { promptView } from "../views.ts";
-import { type Admission, admitPrompt, type BlobInput } from "./admit-prompt.ts";
+import { type Admission, admitPrompt } from "./admit-prompt.ts";
+import type { BlobInput } from "./attachments.ts";
 import { editPrompt, promotePrompt, withdrawPrompt } from "./change-queue.ts";
 import { findPrompt } from "./prompt-queries.ts";
 import { createPromptReads } from "./prompt-reads.ts";

@@ -113,21 +113,16 @@ const MACHINE_PAUSES: ReadonlySet<string> = new Set([
   "models_unknown",
 ]);
 
-const PLAN: SessionWait = {
-  kind: "plan",
-  message:
-    "Its plan waits for a decision. You or the session that leads it can approve it, send it back or reject it.",
-  until: null,
-};
 const CHILDREN =
   "It waits for its child sessions and goes on when one reports. Write to it to wake it now.";
 const TIME = "It sleeps until the time it set. Write to it to wake it now.";
 
 /** Wait of a session; `around` is about its most telling live run, if there is one. */
 export function sessionWait(row: SessionRow, around: RunSurroundings): SessionWait | null {
-  const { lifecycle, run_state, plan_state } = row;
+  const { lifecycle, run_state } = row;
   if (lifecycle === "archived" || lifecycle === "terminated") return null;
-  if (run_state === "gated") return plan_state === "pending" ? PLAN : null;
+  // People see the gate itself. A feature that knows more says so when the session is described.
+  if (run_state === "gated") return null;
   if (run_state !== null) return runWait(around);
   if (lifecycle === "hibernated") return null;
   if (row.awaiting === 1) return ownWait(row);

@@ -1,13 +1,19 @@
 /** Views of children for their parent and for other readers. */
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
-import { describeSessions, entryView, findLastEntry, viewSession } from "#engine/sessions/index.ts";
+import {
+  describeSessions,
+  entryView,
+  findLastEntry,
+  type ReadContext,
+  viewSession,
+} from "#engine/sessions/index.ts";
 import { findWorkspace } from "#engine/workspaces/index.ts";
 import type { Entry, Session } from "#protocol/sessions.ts";
 import type { WorkspaceChanges } from "#protocol/workspaces.ts";
 import type { Child } from "../contract.ts";
 import { firstLine } from "../notify/words.ts";
-import { viewPlan } from "../plans/plan.ts";
+import { type Plan, readPlans, viewPlan } from "../plans/plan.ts";
 
 const MAX_LINE_CHARS = 160;
 
@@ -25,23 +31,29 @@ export function viewChild(
 }
 
 export async function describeChildren(
-  reader: Reader,
+  context: ReadContext,
   rows: readonly SessionRow[],
-  now: number,
 ): Promise<Child[]> {
-  const sessions = await describeSessions(reader, rows, now);
+  const { reader } = context;
+  const sessions = await describeSessions(context, rows);
+  const plans = await readPlans(reader, rows);
   const children: Child[] = [];
   for (const [at, row] of rows.entries())
-    children.push(await childOf(reader, row, sessions[at] as Session));
+    children.push(await childOf(reader, row, sessions[at] as Session, plans.get(row.id)));
   return children;
 }
 
-export async function describeChild(reader: Reader, row: SessionRow, now: number): Promise<Child> {
-  const [child] = await describeChildren(reader, [row], now);
+export async function describeChild(context: ReadContext, row: SessionRow): Promise<Child> {
+  const [child] = await describeChildren(context, [row]);
   return child as Child;
 }
 
-async function childOf(reader: Reader, row: SessionRow, session: Session): Promise<Child> {
+async function childOf(
+  reader: Reader,
+  row: SessionRow,
+  session: Session,
+  plan: Plan | undefined,
+): Promise<Child> {
   const { activity, status, waitingFor, lastError, persona, personaVersion, model, updatedAt } =
     session;
   return {
@@ -62,7 +74,7 @@ async function childOf(reader: Reader, row: SessionRow, session: Session): Promi
     changedFiles: await countChangedFiles(reader, row.id),
     cost: row.cost_unknown === 1 ? null : row.cost_micros,
     messages: Number(row.messages_total),
-    ...viewPlan(row),
+    ...viewPlan(plan),
     lastActivityAt: updatedAt,
   };
 }

@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { FakeFamily } from "#features/fake-family/index.ts";
+import { memory } from "#features/memory/index.ts";
 import { modelCall, owner, startWorld, type Turn } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import {
@@ -28,7 +29,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(await startWorld([createDelegation()], made?.url));
+      at = new FakeFamily(await startWorld([createDelegation(), memory], made?.url));
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -71,7 +72,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
             { kind: expect.stringMatching(/not_found|forbidden/) },
           );
         expect((await update(owner, childId, { enableMemory: true })).enableMemory).toBe(true);
-        expect((await at.row(childId))?.enable_memory).toBe(1);
+        expect((await at.row(childId))?.labels).toBe("memory");
         const turn = await at.turnOf(childId);
         await at.settle(turn, { outcome: "completed", result: "ok" });
         await at.world.kernel.sessions.archive(owner, childId, true);

@@ -160,7 +160,7 @@ export async function detach(work: Work, child: SessionWriter): Promise<void> {
   child.row.root_session_id = child.row.id;
   child.row.depth = 0;
   // Without a parent nobody decides on its plan.
-  forgetPlan(child);
+  await forgetPlan(work, child);
   child.record({ type: "session_updated", reason: "detached", data: { from } });
   await work.emit({ type: "session_changed", session: child, fields: ["parentSessionId"] });
   if (parent) await endDeafWaits(work, parent, child.row.id);

@@ -19,7 +19,7 @@ export async function releaseChildren(
   // An orchestrator comes back with the next prompt and keeps its children.
   if (isOrchestrator(session.row)) return;
   // Children of other sessions are runs that report to them, which belong to a program.
-  const fate = children ?? (session.row.supervisor === 1 ? "end" : "detach");
+  const fate = children ?? (session.row.role === "supervisor" ? "end" : "detach");
   const live = (await listChildren(work.tx, session.row.id)).filter((row) => !isGone(row));
   for (const id of live.map((row) => row.id).sort()) {
     const child = await work.session(id);

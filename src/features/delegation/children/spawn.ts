@@ -55,8 +55,9 @@ export async function spawnChild(
   await rememberOrigin(work, child.row.id, thread, contextSummary !== undefined);
   const content = briefText(prompt, contextSummary);
   await sayAsAgent(work, row, child, { content, thread: MAIN_THREAD, mode: undefined });
-  const personaReason = PERSONA_REASONS.get(sessionDraft.asked.personaSource) ?? null;
-  return { child, persona: { persona: child.row.persona_slug, personaReason } };
+  const { chosenPersona } = sessionDraft.asked;
+  const personaReason = PERSONA_REASONS.get(chosenPersona?.source) ?? null;
+  return { child, persona: { persona: chosenPersona?.slug ?? null, personaReason } };
 }
 
 /** Refuses requests that would only fail later in the child. */

@@ -21,11 +21,11 @@ const WHOLE_PLANS = 4;
 /** Tool by which the parent reads the rest of a child's text; null if it has none. */
 export type ReadCall = "read_messages" | "orchestrate_read_worker" | null;
 
-type Reader = Pick<SessionRow, "kind" | "supervisor">;
+type Reader = Pick<SessionRow, "kind" | "role">;
 
-function readCallOf({ kind, supervisor }: Reader): ReadCall {
+function readCallOf({ kind, role }: Reader): ReadCall {
   if (isOrchestrator({ kind })) return "read_messages";
-  return supervisor === 1 ? "orchestrate_read_worker" : null;
+  return role === "supervisor" ? "orchestrate_read_worker" : null;
 }
 
 type WaitEnded = NonNullable<NoticeOf<"children">["waitEnded"]>;

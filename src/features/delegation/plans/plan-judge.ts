@@ -4,7 +4,7 @@
  */
 import type { Judge } from "#engine/tools/index.ts";
 import { REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
-import { isHeldByPlan } from "./plan.ts";
+import { findPlan, isHeldByPlan } from "./plan.ts";
 
 /** Tools that are not read-only but harmless: they change no files and nothing outside the tree. */
 export const BEFORE_A_PLAN: ReadonlySet<string> = new Set([
@@ -29,12 +29,14 @@ const WHAT_NEXT = {
     "Nobody decided about your plan in time: present it again, or end your turn and say that it waits.",
 } as const;
 
-export const judgePlan: Judge = async (_work, { session: { row }, tool, readOnly, isAgain }) => {
+export const judgePlan: Judge = async (work, { session: { row }, tool, readOnly, isAgain }) => {
+  const plan = await findPlan(work.tx, row);
+  if (!plan) return undefined;
   // Only one plan may be pending; with two, nobody could say which one was approved.
-  if (tool === REQUEST_PLAN_APPROVAL && !isAgain && row.plan_state === "pending")
+  if (tool === REQUEST_PLAN_APPROVAL && !isAgain && plan.state === "pending")
     return { verdict: "deny", reason: `plan_pending: ${WHAT_NEXT.pending}` };
-  if (!isHeldByPlan(row) || readOnly || BEFORE_A_PLAN.has(tool)) return undefined;
-  const state = row.plan_state === null || row.plan_state === "approved" ? "none" : row.plan_state;
+  if (!isHeldByPlan(plan) || readOnly || BEFORE_A_PLAN.has(tool)) return undefined;
+  const state = plan.state === null || plan.state === "approved" ? "none" : plan.state;
   const reason = `plan_not_approved: ${tool} may change something, and no plan of yours is approved. ${WHAT_NEXT[state]}`;
   return { verdict: "deny", reason };
 };

@@ -311,7 +311,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           repo: "https://example.org/acme/api.git",
         });
         const turn = await at.turnOf(childId);
-        const user = { role: "child", hasRepo: true, hasMemory: true } as const;
+        const user = { role: "child", hasRepo: true, labels: ["memory"] } as const;
         const all = [...workspaceTools, ...toolFeatures.flatMap((one) => one.tools ?? [])];
         const changing = all.filter((tool) => isOffered(tool, user) && !tool.readOnly);
         // A new tool has to be sorted into one of the two lists.

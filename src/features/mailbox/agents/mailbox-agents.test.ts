@@ -178,7 +178,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const alone = await office.world.createSession({ title: "alone" }, who);
       const solo = await office.turn(who, alone);
       const led = await office.world.createSession({ title: "led" }, who);
-      await office.execute(`update sessions set supervisor = 1 where id = '${led}'`);
+      await office.execute(`update sessions set role = 'supervisor' where id = '${led}'`);
       const [w1, w2] = [await office.at.spawn(led, { title: "w1" }), await office.at.spawn(led)];
       const worker = await office.at.turnOf(w1);
       const supervisor = await office.turn(who, led);

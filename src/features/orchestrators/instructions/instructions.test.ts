@@ -11,7 +11,7 @@ import type { IdentityRow } from "../schema.ts";
 import { identityText } from "./identity.ts";
 import { OPTIONAL_TOOLS, SYSTEM } from "./system.ts";
 
-const user = { role: "orchestrator", hasRepo: false, hasMemory: true } as const;
+const user = { role: "orchestrator", hasRepo: false, labels: ["memory"] } as const;
 const all = [
   ...workspaceTools,
   ...[createDelegation(), createOrchestrators(), memory].flatMap(({ tools }) => tools ?? []),

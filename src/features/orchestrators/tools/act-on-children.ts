@@ -47,7 +47,7 @@ export const sendMessage = defineTool({
     const { child, link } = await requireChild(work, session.row.id, sessionId);
     requireReachable(child.row, link);
     if (child.row.lifecycle === "archived") await changeLifecycle(work, child, "active");
-    if (options.requirePlanApproval) askForPlan(child);
+    if (options.requirePlanApproval) await askForPlan(work, child);
     const mode = interrupt ? "interrupt" : "followup";
     const sent = await messageChild(work, session, child, message, mode);
     await trace(work, session, "worker_messaged", sessionId);

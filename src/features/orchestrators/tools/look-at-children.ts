@@ -83,10 +83,10 @@ export const listSessions = defineTool({
     const repos =
       repo === undefined ? undefined : await listRepoAddresses(work.tx, session.row.org_id, repo);
     const onRepo = seen.filter((row) => isOnRepo(row, repos) && mayHaveStatus(row, status));
-    const states = await describeSessions(work.tx, onRepo, work.now);
+    const states = await describeSessions(work.context, onRepo);
     const found = onRepo.filter((row, at) => hasStatus(row, states[at]?.activity, status));
     const sessions = [];
-    for (const described of await describeChildren(work.tx, found.slice(0, MAX_LISTED), work.now)) {
+    for (const described of await describeChildren(work.context, found.slice(0, MAX_LISTED))) {
       const { doing, ...child } = shownToAgent(described);
       // The child's text is left out for guests, who could have it repeated to them.
       sessions.push(isForGuest ? child : { ...child, doing });
@@ -163,7 +163,7 @@ export const getSessionStatus = defineTool({
     const files = changes?.files.slice(0, MAX_FILES).map(({ path, status }) => ({ path, status }));
     return {
       output: {
-        ...shownToAgent(await describeChild(work.tx, row, work.now)),
+        ...shownToAgent(await describeChild(work.context, row)),
         files: files ?? [],
         recent: text.slice(-MAX_RECENT_CHARS),
         waitsFor: await waitsFor(work, sessionId),

@@ -194,7 +194,7 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
       requireKnownRepo(child.row.repo);
       if (task) await giveToChild(work, session, run.thread, task, child);
       const { id } = child.row;
-      const next = child.row.plan_required === 1 ? PLANS_FIRST : WORKS;
+      const next = rest.requirePlanApproval ? PLANS_FIRST : WORKS;
       return {
         output: {
           sessionId: id,

@@ -7,6 +7,7 @@ import { createAudit } from "#features/audit/index.ts";
 import { briefing } from "#features/briefing/index.ts";
 import { createDelegation, detachChild } from "#features/delegation/index.ts";
 import { FakeFamily } from "#features/fake-family/index.ts";
+import { memory } from "#features/memory/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { createRepos } from "#features/repos/index.ts";
@@ -44,6 +45,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         createDelegation({ childrenPerOrchestrator: 4 }),
         { name: "orchestrators", tools: createOrchestratorTools({ publicUrl: "https://m.test/" }) },
         tasks,
+        memory,
         policy,
         createAudit().feature,
         secrets.feature,
@@ -125,7 +127,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(alone.assignment.tools).not.toContain("spawn_session");
       await at.settle(alone, done("ok"));
       await at.act(aloneId, async (_work, { row }) => {
-        row.supervisor = 1;
+        row.role = "supervisor";
         expect(roleOf(row)).toBe("supervisor");
       });
       const leads = await at.prompt(aloneId);
@@ -165,7 +167,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         kind: "review",
         budget: 5_000,
       });
-      expect(await at.row(sessionId)).toMatchObject({ owner_id: owner.userId, enable_memory: 1 });
+      expect(await at.row(sessionId)).toMatchObject({
+        owner_id: owner.userId,
+        labels: "memory persona",
+      });
       const work = await at.turnOf(sessionId);
       expect(work.assignment).toMatchObject({
         content: "Review it.",

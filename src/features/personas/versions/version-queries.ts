@@ -121,12 +121,16 @@ const upsertPin = prepare<PersonaPinRow, unknown>((db, p) =>
       org_id: p("org_id"),
       persona_id: p("persona_id"),
       version_id: p("version_id"),
+      slug: p("slug"),
+      version: p("version"),
       pinned_at: p("pinned_at"),
     })
     .onConflict((conflict) =>
       conflict.column("session_id").doUpdateSet((eb) => ({
         persona_id: eb.ref("excluded.persona_id"),
         version_id: eb.ref("excluded.version_id"),
+        slug: eb.ref("excluded.slug"),
+        version: eb.ref("excluded.version"),
         pinned_at: eb.ref("excluded.pinned_at"),
       })),
     ),
@@ -140,6 +144,17 @@ const selectPin = prepare<{ sessionId: string }, PersonaPinRow>((db, p) =>
 );
 export function findPin(reader: Reader, sessionId: string): Promise<PersonaPinRow | undefined> {
   return reader.first(selectPin, { sessionId });
+}
+
+export function listPins(
+  reader: Reader,
+  sessionIds: readonly string[],
+): Promise<Pick<PersonaPinRow, "session_id" | "slug" | "version">[]> {
+  const query = builder<PersonaTables>(reader.dialect)
+    .selectFrom("persona_pins")
+    .select(["session_id", "slug", "version"])
+    .where("session_id", "in", sessionIds);
+  return reader.query(query.compile());
 }
 
 const selectUse = prepare<{ personaId: string }, { session_id: string }>((db, p) =>

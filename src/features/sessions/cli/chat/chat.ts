@@ -18,9 +18,6 @@ import { Conversation } from "./conversation.ts";
 import { type CommandName, helpLines, readLine } from "./slash-commands.ts";
 import type { Status } from "./terminal/status-line.ts";
 
-/** Channel of prompts that notify a parent about its children. */
-const WAKE_CHANNEL = "wake";
-
 export interface ChatOptions {
   api: Api;
   view: ChatView;
@@ -223,7 +220,7 @@ export class Chat {
       gatesChanged: () => void this.asks.refresh().catch(this.#failed),
       settled: (prompt, hasHandedOn) => {
         this.#settled.set(prompt.id, prompt);
-        const goesOnWith = prompt.origin.channelType === WAKE_CHANNEL;
+        const goesOnWith = prompt.notice?.kind === "children";
         if (goesOnWith && this.#isHandedOn) this.#sent.add(prompt.id);
         if (hasHandedOn && this.#sent.has(prompt.id)) this.#isHandedOn = true;
         else if (goesOnWith) this.#isHandedOn = false;
