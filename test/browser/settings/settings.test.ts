@@ -85,8 +85,8 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
 
     await page.goto(session);
     await page.setViewportSize(PHONE);
-    await page.getByRole("button", { name: "Refresh persona otter-keeper" }).click();
-    await toast("otter-keeper is at version 2");
+    await page.getByRole("button", { name: "Update persona otter-keeper" }).click();
+    await toast("otter-keeper updated to version 2");
     await visitor.picture("session-persona-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
 
