@@ -82,7 +82,7 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     await item("the shop service").waitFor();
     await dialog("Edit memory").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Edit Checkout" }).click();
-    await page.getByText("What stood there before (1)").click();
+    await page.getByText("Earlier versions (1)").click();
     await dialog("Edit memory").getByText("Checkout means the payments service").waitFor();
     await visitor.picture("memory-edit-desktop");
     await page.keyboard.press("Escape");

@@ -250,7 +250,7 @@ describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, 
     expect(await page.content()).not.toContain("Secret herons");
     expect(await kept(page)).not.toContain("half a thought");
     await visitor.picture("somebody-else-desktop");
-    await page.getByRole("button", { name: "Go on as Ben" }).click();
+    await page.getByRole("button", { name: "Continue as Ben" }).click();
     await page.getByRole("navigation", { name: "Sessions" }).waitFor();
     expect(await page.getByText("Secret herons").count()).toBe(0);
   });

@@ -186,7 +186,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("errors on the page", SLOW, ()
     await expect.poll(offered).toBe(false);
     await visitor.open(session.id);
     await trouble()
-      .getByText(/No machine offers a model of gone any more/)
+      .getByText(/No connected machine has a model from gone/)
       .waitFor();
     await trouble().getByRole("link", { name: "Set up models" }).click();
     await visitor.page.getByRole("heading", { name: "Models" }).waitFor();

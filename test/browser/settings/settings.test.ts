@@ -85,8 +85,8 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
 
     await page.goto(session);
     await page.setViewportSize(PHONE);
-    await page.getByRole("button", { name: "Refresh persona otter-keeper" }).click();
-    await toast("otter-keeper is at version 2");
+    await page.getByRole("button", { name: "Update persona otter-keeper" }).click();
+    await toast("otter-keeper updated to version 2");
     await visitor.picture("session-persona-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
 
@@ -145,10 +145,10 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await editor.getByLabel("Description").fill("Reads much");
     await editor.getByRole("button", { name: "Save" }).click();
     await toast("Saved Careful as version 3");
-    await skills.getByRole("button", { name: "Import pdf again" }).click();
-    await toast("Nothing is different: pdf.");
+    await skills.getByRole("button", { name: "Update pdf" }).click();
+    await toast("Already up to date: pdf.");
     host.commit({ "skills/pdf/SKILL.md": `${main}Twice.\n` });
-    await skills.getByRole("button", { name: "Import pdf again" }).click();
+    await skills.getByRole("button", { name: "Update pdf" }).click();
     await toast("pdf changed.");
     await page.setViewportSize(PHONE);
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
@@ -265,7 +265,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await form.getByLabel("Expires").selectOption("90");
     await form.getByLabel("Start and control sessions").uncheck();
     await form.getByRole("button", { name: "Create key" }).click();
-    const key = await page.getByLabel("Key").inputValue();
+    const key = await page.getByLabel("Key", { exact: true }).inputValue();
     const bearer = { authorization: `Bearer ${key}` };
     const call = async () =>
       (await fetch(`${platform.url}/api/sessions`, { headers: bearer })).status;
@@ -373,7 +373,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     await page.reload();
     const orchestrators = region("All orchestrators");
     await orchestrators.getByRole("button", { name: "Show" }).click();
-    await orchestrators.getByRole("listitem").filter({ hasText: "Works for Hedy" }).waitFor();
+    await orchestrators.getByRole("listitem").filter({ hasText: "For Hedy" }).waitFor();
     await visitor.picture("everybodys-orchestrators-desktop");
     const all = region("All sessions");
     await all.getByRole("button", { name: "Show" }).click();

@@ -10,7 +10,7 @@ import { useIsAdmin, useMe } from "#surfaces/web/kit/hooks/use-me.ts";
 import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
 import { List, Remove, Row, Section, ShownOnce } from "#surfaces/web/kit/settings/parts.tsx";
 import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
-import { ago, until } from "#surfaces/web/kit/text/time-words.ts";
+import { agoWords, until } from "#surfaces/web/kit/text/time-words.ts";
 import { expiryOf, type KeyScope, LIFETIMES, SCOPE_WORDS, scopesToGive } from "./key-choices.ts";
 
 /** API keys for programs that act in the person's name. */
@@ -44,7 +44,7 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   });
   const said = [
     scopes.join(", "),
-    lastUsedAt === null ? "never used" : `last used ${ago(lastUsedAt, now)}`,
+    lastUsedAt === null ? "never used" : `last used ${agoWords(lastUsedAt, now)}`,
     expiresAt === null ? "never expires" : `expires ${until(expiresAt, now) || "now"}`,
   ];
   return (

@@ -10,7 +10,7 @@ import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
 import { List, Remove, Row, Section } from "#surfaces/web/kit/settings/parts.tsx";
 import { TimePlace } from "#surfaces/web/kit/settings/time-place.tsx";
 import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
-import { ago } from "#surfaces/web/kit/text/time-words.ts";
+import { agoWords } from "#surfaces/web/kit/text/time-words.ts";
 import { useSignInProviders } from "./provider-buttons.tsx";
 
 /** The person's account: time zone, locale and linked sign-in accounts. */
@@ -55,8 +55,8 @@ function AccountRow({ account, name }: { account: LinkedAccount; name: string })
   });
   const said = [
     name,
-    `linked ${ago(linkedAt, now)}`,
-    lastUsedAt === null ? "never used" : `last used ${ago(lastUsedAt, now)}`,
+    `linked ${agoWords(linkedAt, now)}`,
+    lastUsedAt === null ? "never used" : `last used ${agoWords(lastUsedAt, now)}`,
   ];
   return (
     <Row name={label} text={said.join(" · ")}>

@@ -48,7 +48,7 @@ export function AvatarField({
           hint={
             isImage
               ? "image; type an emoji to replace it"
-              : "an emoji; click the circle to upload an image"
+              : "an emoji; click the circle for an image"
           }
           maxLength={16}
           placeholder="🦉"

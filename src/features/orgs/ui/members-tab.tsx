@@ -9,7 +9,7 @@ import { useIsAdmin, useMe } from "#surfaces/web/kit/hooks/use-me.ts";
 import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
 import { Badge, List, Remove, Row, Section, ShownOnce } from "#surfaces/web/kit/settings/parts.tsx";
 import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
-import { ago, until } from "#surfaces/web/kit/text/time-words.ts";
+import { agoWords, until } from "#surfaces/web/kit/text/time-words.ts";
 import { Oversight } from "./oversight.tsx";
 
 type Role = Member["role"];
@@ -81,7 +81,7 @@ function MemberRow({ orgId, member, isAdmin }: MemberRowProps) {
           {isSelf && <Badge>You</Badge>}
         </>
       }
-      text={[email, `joined ${ago(joinedAt, now)}`].filter(Boolean).join(" · ")}
+      text={[email, `joined ${agoWords(joinedAt, now)}`].filter(Boolean).join(" · ")}
     >
       {isAdmin && !isSelf ? (
         <>

@@ -10,7 +10,7 @@ import { useIsAdmin, useMe } from "#surfaces/web/kit/hooks/use-me.ts";
 import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
 import { List, Remove, Row, Section } from "#surfaces/web/kit/settings/parts.tsx";
 import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
-import { ago } from "#surfaces/web/kit/text/time-words.ts";
+import { agoWords } from "#surfaces/web/kit/text/time-words.ts";
 
 /** Names of secrets. Values can be set, and are never shown. */
 export function SecretsTab() {
@@ -67,8 +67,8 @@ function SecretRow({ secret, mayChange }: { secret: Secret; mayChange: boolean }
   });
   const facts = [
     description,
-    `version ${version}, set ${ago(updatedAt, now)}`,
-    lastUsedAt === null ? "never used" : `last used ${ago(lastUsedAt, now)}`,
+    `version ${version}, set ${agoWords(updatedAt, now)}`,
+    lastUsedAt === null ? "never used" : `last used ${agoWords(lastUsedAt, now)}`,
   ];
   return (
     <Row

@@ -181,8 +181,8 @@ function CheckFields({ draft: { check, command, exitCode }, onChange }: CheckFie
         onChange={({ target }) => onChange({ check: target.value as "none" | TaskCheck["kind"] })}
       >
         <option value="none">None</option>
-        <option value="command">A command succeeds in the workspace</option>
-        <option value="pull_request">A pull request was opened</option>
+        <option value="command">Command succeeds</option>
+        <option value="pull_request">Pull request opened</option>
       </SelectField>
       {check === "command" && (
         <div className="grid gap-2 sm:grid-cols-[1fr_7rem]">

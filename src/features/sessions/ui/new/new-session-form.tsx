@@ -126,7 +126,7 @@ function Form({ model, onModel, onAddModel, onCreated }: FormProps) {
       )}
       <TextField
         label="Title"
-        hint="optional; from your prompt if empty"
+        hint="optional; taken from the task if empty"
         name="title"
         maxLength={200}
         value={title}
