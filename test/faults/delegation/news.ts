@@ -1,6 +1,6 @@
 /** A parent's notices about its children, read from their text. */
 import { objectOf } from "./dialects.ts";
-import { letterToken, resultToken } from "./tasks.ts";
+import { messageToken, resultToken } from "./tasks.ts";
 
 export interface News {
   type: string;
@@ -30,7 +30,7 @@ export function readWake(text: string): News[] {
 }
 
 function tokenIn({ type, outcome }: Pick<News, "type" | "outcome">, text: string) {
-  if (type === "worker.notified") return letterToken(text);
+  if (type === "worker.notified") return messageToken(text);
   return outcome === "completed" ? resultToken(text) : undefined;
 }
 

@@ -3,11 +3,11 @@
  * answer each other's answers, even when each answer starts a new thread.
  */
 import { MAX_HOPS } from "../contract.ts";
-import type { LetterRow } from "../schema.ts";
+import type { MessageRow } from "../schema.ts";
 
 /** `causes`: messages that led to this one. */
 export function hopsOf(
-  causes: readonly Pick<LetterRow, "hops">[],
+  causes: readonly Pick<MessageRow, "hops">[],
   fromOwnerId: string | null,
   toOwnerId: string | null,
 ): number {

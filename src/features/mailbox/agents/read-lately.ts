@@ -1,15 +1,15 @@
 /** Short view of an inbox: unread messages first, then the latest read ones, up to a limit. */
 import { command, type Engine, type Person, type Principal, requireMay } from "#engine/index.ts";
 import { requireUser } from "#features/policy/index.ts";
-import type { Letter } from "../contract.ts";
-import { readThese } from "../inbox/change-letter.ts";
+import type { MailMessage } from "../contract.ts";
+import { readThese } from "../inbox/change-message.ts";
 import { readBox } from "../inbox/inbox.ts";
 import { readUnread } from "../queries.ts";
 
 export interface Lately {
   /** Unread messages in the whole inbox. */
   unread: number;
-  letters: Letter[];
+  messages: MailMessage[];
 }
 
 /** Marks messages as read only on request. */
@@ -25,9 +25,9 @@ export async function readLately(
   const page = { box: "inbox", limit } as const;
   const { items: fresh } = await readBox(engine, person, { ...page, unreadOnly: true });
   const rest = unreadOnly ? [] : (await readBox(engine, person, page)).items;
-  const letters = [...fresh, ...rest.filter(({ read }) => read)].slice(0, limit);
+  const messages = [...fresh, ...rest.filter(({ read }) => read)].slice(0, limit);
   const unread = await engine.store.read((reader) => readUnread(reader, person));
-  const ids = letters.filter(({ read }) => !read).map(({ id }) => id);
+  const ids = messages.filter(({ read }) => !read).map(({ id }) => id);
   if (markRead) await command(engine, (work) => readThese(work, person, ids));
-  return { unread, letters };
+  return { unread, messages };
 }

@@ -2,32 +2,32 @@
 import type { Command } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import type { ApiRoutes, InputOf } from "#client/index.ts";
-import type { Letter } from "#features/mailbox/contract.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { instantOf } from "#surfaces/cli/kit/text/instant.ts";
 
-type LetterChange = NonNullable<InputOf<ApiRoutes["inbox"]["update"]>["body"]>;
+type MessageChange = NonNullable<InputOf<ApiRoutes["inbox"]["update"]>["body"]>;
 
 interface Change {
   name: string;
   says: string;
-  body: LetterChange;
+  body: MessageChange;
   done: string;
 }
 
 const CHANGES: readonly Change[] = [
-  { name: "read", says: "Marks letters as read.", body: { read: true }, done: "is read" },
-  { name: "unread", says: "Marks letters as unread.", body: { read: false }, done: "is unread" },
+  { name: "read", says: "Marks messages as read.", body: { read: true }, done: "is read" },
+  { name: "unread", says: "Marks messages as unread.", body: { read: false }, done: "is unread" },
   {
     name: "archive",
-    says: "Puts letters away; they count as read.",
+    says: "Puts messages away; they count as read.",
     body: { archived: true },
     done: "is put away",
   },
   {
     name: "unarchive",
-    says: "Takes letters back into the inbox.",
+    says: "Takes messages back into the inbox.",
     body: { archived: false },
     done: "is in the inbox",
   },
@@ -38,14 +38,14 @@ export function addInboxChangeCommands(group: Command, host: CliHost): void {
     group
       .command(name)
       .description(says)
-      .argument("<letters...>", "their ids")
+      .argument("<messages...>", "their ids")
       .action((ids: string[], _options: object, command: Command) =>
         perform(host, command, (invocation) => change(invocation, ids, body, done)),
       );
   group
     .command("snooze")
-    .description("Puts a letter off; it comes back unread.")
-    .argument("<letter>", "its id")
+    .description("Puts a message off; it comes back unread.")
+    .argument("<message>", "its id")
     .argument("<when>", "30m, 2h, 3d or 1w from now, an instant such as 2026-03-01T09:00, or now")
     .action((id: string, when: string, _options: object, command: Command) =>
       perform(host, command, (invocation) => {
@@ -64,7 +64,7 @@ export function addInboxChangeCommands(group: Command, host: CliHost): void {
         const answer = await (options.news ? inbox.readNonActionable() : inbox.readAll());
         const { changed } = answer;
         invocation.print(answer, [
-          changed === 1 ? "1 letter is read." : `${changed} letters are read.`,
+          changed === 1 ? "1 message is read." : `${changed} messages are read.`,
         ]);
         return DONE;
       }),
@@ -74,15 +74,15 @@ export function addInboxChangeCommands(group: Command, host: CliHost): void {
 async function change(
   invocation: Invocation,
   ids: readonly string[],
-  body: LetterChange,
+  body: MessageChange,
   done: string,
 ): Promise<Ending> {
   const api = invocation.api();
-  const letters: Letter[] = [];
-  for (const id of ids) letters.push((await api.again.inbox.update({ id, body })).letter);
+  const messages: MailMessage[] = [];
+  for (const id of ids) messages.push((await api.again.inbox.update({ id, body })).message);
   invocation.print(
-    { letters },
-    letters.map(({ id }) => `${id} ${done}.`),
+    { messages },
+    messages.map(({ id }) => `${id} ${done}.`),
   );
   return DONE;
 }

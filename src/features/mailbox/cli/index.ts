@@ -10,7 +10,7 @@ import { addInboxWriteCommands } from "./write.ts";
 export function addInboxCommands(program: Command, host: CliHost): void {
   const group = program
     .command("inbox")
-    .description("Letters to you from agents and people, and writing to them.");
+    .description("Messages to you from agents and people, and writing to them.");
   addInboxLsCommands(group, host);
   addInboxShowCommand(group, host);
   addInboxWriteCommands(group, host);

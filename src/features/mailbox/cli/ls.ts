@@ -2,11 +2,11 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {
-  LETTER_BOXES,
-  LETTER_TYPES,
-  type Letter,
-  type LetterBox,
-  type LetterType,
+  MAIL_FOLDERS,
+  type MailFolder,
+  type MailMessage,
+  MESSAGE_TYPES,
+  type MessageType,
 } from "#features/mailbox/contract.ts";
 import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
@@ -21,9 +21,9 @@ const NAME_WIDTH = 28;
 const TEXT_WIDTH = 70;
 
 interface LsOptions {
-  box: LetterBox;
+  box: MailFolder;
   unread?: boolean;
-  type?: LetterType;
+  type?: MessageType;
   fromSession?: string;
   fromUser?: string;
   session?: string;
@@ -34,12 +34,12 @@ interface LsOptions {
 
 export function addInboxLsCommands(group: Command, host: CliHost): void {
   asDefault(group.command("ls", BY_DEFAULT))
-    .description("Lists letters, the newest first. What is unread has a star.")
+    .description("Lists messages, the newest first. What is unread has a star.")
     .addOption(
-      new Option("--box <box>", "which of them").choices(LETTER_BOXES).default("inbox" as const),
+      new Option("--box <box>", "which of them").choices(MAIL_FOLDERS).default("inbox" as const),
     )
     .option("--unread", "only what is unread")
-    .addOption(new Option("--type <type>", "only letters of this type").choices(LETTER_TYPES))
+    .addOption(new Option("--type <type>", "only messages of this type").choices(MESSAGE_TYPES))
     .option("--from-session <session>", "only what this session wrote")
     .option("--from-user <id>", "only what this person wrote")
     .option("--session <session>", "only what is about this session")
@@ -51,7 +51,7 @@ export function addInboxLsCommands(group: Command, host: CliHost): void {
     );
   group
     .command("count")
-    .description("Says how many letters in your inbox you have not read.")
+    .description("Says how many messages in your inbox you have not read.")
     .action((_options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const answer = await invocation.api().again.inbox.count();
@@ -86,22 +86,22 @@ async function list(invocation: Invocation, options: LsOptions): Promise<Ending>
     },
   });
   if (invocation.json) invocation.print(page, []);
-  else if (page.items.length === 0) invocation.print(null, ["No letters."]);
+  else if (page.items.length === 0) invocation.print(null, ["No messages."]);
   else {
     const who = box === "sent" ? "TO" : "FROM";
-    const headings = ["", "ID", "WHEN", "TYPE", who, "LETTER"];
+    const headings = ["", "ID", "WHEN", "TYPE", who, "MESSAGE"];
     printTable(
       invocation.host,
       headings,
-      page.items.map((letter) => rowOf(letter, box)),
+      page.items.map((message) => rowOf(message, box)),
     );
     if (page.next !== null) invocation.host.stdout.write("There are more: use --limit.\n");
   }
   return DONE;
 }
 
-function rowOf(letter: Letter, box: LetterBox): string[] {
-  const { id, createdAt, messageType, decision, from, to, content, read } = letter;
+function rowOf(message: MailMessage, box: MailFolder): string[] {
+  const { id, createdAt, messageType, decision, from, to, content, read } = message;
   return [
     read || box === "sent" ? " " : "*",
     id,

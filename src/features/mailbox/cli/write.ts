@@ -4,10 +4,10 @@ import { type Command, Option } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import type { CallOptions, Client } from "#client/index.ts";
 import {
-  LETTER_TYPES,
-  type Letter,
-  type LetterType,
-  MAX_LETTER_CHARS,
+  MAX_MESSAGE_CHARS,
+  type MailMessage,
+  MESSAGE_TYPES,
+  type MessageType,
 } from "#features/mailbox/contract.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
@@ -19,7 +19,7 @@ import { partyName } from "./party-name.ts";
 const TEXT = "what it says; read from standard input when left out";
 
 interface SendOptions {
-  type?: LetterType;
+  type?: MessageType;
   session?: string;
   task?: string;
   ref?: string;
@@ -28,7 +28,7 @@ interface SendOptions {
 export function addInboxWriteCommands(group: Command, host: CliHost): void {
   group
     .command("send")
-    .description("Writes a letter to an agent or a person.")
+    .description("Writes a message to an agent or a person.")
     .argument(
       "<to>",
       "a session (its id, the end of it, or its title), orchestrator, @handle of somebody's agent, @user:name, or a person's id",
@@ -36,7 +36,7 @@ export function addInboxWriteCommands(group: Command, host: CliHost): void {
     .argument("[text]", TEXT)
     .addOption(
       new Option("--type <type>", "a question or an escalation wakes who sleeps").choices(
-        LETTER_TYPES,
+        MESSAGE_TYPES,
       ),
     )
     .option("--session <session>", "the session it is about")
@@ -59,8 +59,8 @@ export function addInboxWriteCommands(group: Command, host: CliHost): void {
     );
   group
     .command("reply")
-    .description("Answers a letter; a question of a session that waits for it goes on with it.")
-    .argument("<letter>", "its id")
+    .description("Answers a message; a question of a session that waits for it goes on with it.")
+    .argument("<message>", "its id")
     .argument("[text]", TEXT)
     .action((id: string, text: string | undefined, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
@@ -82,15 +82,15 @@ async function recipientOf(invocation: Invocation, to: string): Promise<string> 
 }
 
 async function textOf(host: CliHost, text: string | undefined): Promise<string> {
-  return text ?? readInput(host, MAX_LETTER_CHARS, "Say what to write, or pipe it in.");
+  return text ?? readInput(host, MAX_MESSAGE_CHARS, "Say what to write, or pipe it in.");
 }
 
 async function write(
   invocation: Invocation,
-  send: (client: Client, options: CallOptions) => Promise<{ letter: Letter }>,
+  send: (client: Client, options: CallOptions) => Promise<{ message: MailMessage }>,
 ): Promise<Ending> {
   const answer = await send(invocation.api().again, { idempotencyKey: randomUUID() });
-  const { id, to, fate } = answer.letter;
+  const { id, to, fate } = answer.message;
   const when = fate === "waiting" ? "It waits until its agent reads it." : "It has arrived.";
   invocation.print(answer, [safeLine(`${id} to ${partyName(to)}. ${when}`)]);
   return DONE;

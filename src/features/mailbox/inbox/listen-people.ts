@@ -13,7 +13,7 @@ import {
   tellFailed,
   tellGateClosed,
   tellGateOpened,
-} from "../agents/session-letters.ts";
+} from "../agents/session-messages.ts";
 
 type OwnedSession = SessionRow & { owner_id: string };
 type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;

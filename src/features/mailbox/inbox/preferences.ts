@@ -3,10 +3,10 @@ import { Refusal } from "#base/refusal.ts";
 import { command, type Engine, type Person } from "#engine/index.ts";
 import { channelsFor, wantsDigest, wiredChannels } from "../agents/channels.ts";
 import {
-  LETTER_TYPES,
-  type LetterChannel,
-  type LetterEvent,
-  type LetterType,
+  MESSAGE_TYPES,
+  type MessageEventType,
+  type MessageType,
+  type NotificationChannel,
   type NotificationPreference,
   type PreferenceChange,
 } from "../contract.ts";
@@ -15,7 +15,7 @@ import { findPreferences, savePreference } from "./preference-queries.ts";
 
 export interface Preferences {
   items: NotificationPreference[];
-  channels: LetterChannel[];
+  channels: NotificationChannel[];
 }
 
 export async function readPreferences(engine: Engine, person: Person): Promise<Preferences> {
@@ -66,7 +66,7 @@ const flag = (is: boolean) => (is ? 1 : 0);
 
 /** Lists each type, followed by its events with their own setting. */
 function preferenceItems(set: readonly PreferenceRow[]): NotificationPreference[] {
-  return LETTER_TYPES.flatMap((type) => {
+  return MESSAGE_TYPES.flatMap((type) => {
     const ofType = set.filter((row) => row.message_type === type);
     const isSet = ofType.some(({ event_type }) => event_type === "");
     const ownEvents = ofType.flatMap(({ event_type }) => (event_type === "" ? [] : [event_type]));
@@ -79,8 +79,8 @@ function preferenceItems(set: readonly PreferenceRow[]): NotificationPreference[
 
 function preference(
   set: readonly PreferenceRow[],
-  messageType: LetterType,
-  eventType: LetterEvent | null,
+  messageType: MessageType,
+  eventType: MessageEventType | null,
   isDefault: boolean,
 ): NotificationPreference {
   const channels = channelsFor(set, messageType, eventType);

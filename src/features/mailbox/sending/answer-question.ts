@@ -4,7 +4,7 @@
  */
 import { answersInWords, decideGate, findGate } from "#engine/gates/index.ts";
 import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
-import type { LetterRow } from "../schema.ts";
+import type { MessageRow } from "../schema.ts";
 
 const REF = "approval:";
 
@@ -12,7 +12,7 @@ const REF = "approval:";
 export async function findAsked(
   work: Work,
   { row }: SessionWriter,
-  replied: LetterRow | undefined,
+  replied: MessageRow | undefined,
 ): Promise<GateRow | undefined> {
   if (replied?.event_type !== "session.question" || !replied.context_ref?.startsWith(REF))
     return undefined;

@@ -10,8 +10,8 @@ import { inQuotes } from "#features/delegation/index.ts";
 import { findIdentity } from "#features/orchestrators/index.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
 import { isContact } from "../inbox/preference-queries.ts";
-import { findLetter } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
+import { findMessage } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
 import { type Address, type Asker, findMeant, recipientNotFound, requireMeant } from "./resolve.ts";
 import { isWelcome, type Reached, reachOf, type Writer } from "./rules.ts";
 
@@ -63,7 +63,7 @@ async function findTargetSession(
     const resolved = await findMeant(reader, asker, to);
     return resolved.kind === "session" ? resolved.id : null;
   }
-  const replied = replyToId === undefined ? undefined : await findLetter(reader, replyToId);
+  const replied = replyToId === undefined ? undefined : await findMessage(reader, replyToId);
   return replied?.from_session_id ?? null;
 }
 
@@ -72,26 +72,26 @@ export async function requireAnswerable(
   reader: Reader,
   { orgId, ownerId, session }: Sender,
   id: string,
-): Promise<LetterRow> {
-  const letter = await findLetter(reader, id);
+): Promise<MessageRow> {
+  const message = await findMessage(reader, id);
   const isMine = session
-    ? letter?.to_session_id === session.id && letter.fate !== "failed"
-    : letter?.to_user_id === ownerId;
-  if (!letter || letter.org_id !== orgId || !isMine) {
+    ? message?.to_session_id === session.id && message.fate !== "failed"
+    : message?.to_user_id === ownerId;
+  if (!message || message.org_id !== orgId || !isMine) {
     throw new Refusal(
       "not_found",
-      "letter_not_found",
-      `No letter ${JSON.stringify(id)} was sent to you. Use the id of a letter that was, or leave replyToId out and say to whom it goes.`,
+      "message_not_found",
+      `No message ${JSON.stringify(id)} was sent to you. Use the id of a message that was, or leave replyToId out and say to whom it goes.`,
     );
   }
-  return letter;
+  return message;
 }
 
 export async function requireAddress(
   reader: Reader,
   sender: Sender,
   { to }: Aim,
-  replied: LetterRow | undefined,
+  replied: MessageRow | undefined,
 ): Promise<Address> {
   if (to !== undefined) return requireMeant(reader, sender, to);
   if (!replied) throw recipientNotFound("");
@@ -102,7 +102,7 @@ export async function requireAddress(
 }
 
 /** True if the address is the sender of the answered message. */
-export function isAnswerTo({ kind, id }: Address, replied: LetterRow | undefined): boolean {
+export function isAnswerTo({ kind, id }: Address, replied: MessageRow | undefined): boolean {
   return (kind === "session" ? replied?.from_session_id : replied?.from_user_id) === id;
 }
 
@@ -191,7 +191,7 @@ async function requireConsent(
   throw new Refusal(
     "forbidden",
     "mail_not_accepted",
-    `This agent does not accept your letters. Write to its person instead: ${inQuotes(`@user:${name}`)}, or ${person.userId}.`,
+    `This agent does not accept your messages. Write to its person instead: ${inQuotes(`@user:${name}`)}, or ${person.userId}.`,
   );
 }
 

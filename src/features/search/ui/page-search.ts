@@ -5,7 +5,7 @@ export const KINDS: Record<SearchKind, string> = {
   session: "Sessions",
   transcript: "Transcripts",
   task: "Tasks",
-  letter: "Letters",
+  message: "Messages",
   memory: "Memories",
   persona: "Personas",
   repo: "Repositories",

@@ -26,7 +26,7 @@ export function MailConsent() {
   return (
     <Section
       title="Who may write to your agent"
-      text="Others' letters are answered apart from your own conversation, and their turns can only read."
+      text="Others' messages are answered apart from your own conversation, and their turns can only read."
     >
       {mine.error && <LoadProblem error={mine.error} onRetry={() => void mine.refetch()} />}
       {identity === null && (

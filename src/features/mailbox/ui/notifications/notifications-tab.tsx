@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import type { AnswerOf, ApiRoutes } from "#client/index.ts";
-import type { LetterChannel, PreferenceChange } from "#features/mailbox/contract.ts";
+import type { NotificationChannel, PreferenceChange } from "#features/mailbox/contract.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { LoadProblem, Section } from "#surfaces/web/kit/settings/parts.tsx";
@@ -20,7 +20,7 @@ export function NotificationsTab() {
   return (
     <>
       <Section
-        title="Where letters reach you"
+        title="Where messages reach you"
         text="All of them are in your inbox. Choose what else each kind should do. Saved as you choose."
       >
         {found.error && <LoadProblem error={found.error} onRetry={() => void found.refetch()} />}
@@ -57,7 +57,7 @@ function DigestSection({ preferences }: { preferences: Preferences }) {
         <span>
           Collect them in a digest
           <span className="block text-xs text-ink-faint">
-            One unread letter that names every session that is done since you last read one.
+            One unread message that names every session that is done since you last read one.
           </span>
         </span>
       </label>
@@ -67,7 +67,7 @@ function DigestSection({ preferences }: { preferences: Preferences }) {
 
 function PreferenceTable({ preferences }: { preferences: Preferences }) {
   const availableChannels = new Set(preferences.channels);
-  const all = Object.keys(CHANNELS) as LetterChannel[];
+  const all = Object.keys(CHANNELS) as NotificationChannel[];
   const missing = all.filter((channel) => !availableChannels.has(channel));
   const save = useChange((body: PreferenceChange) => api.mailbox.setPreference({ body }), {
     stale: keys.notificationPreferences,
@@ -80,7 +80,7 @@ function PreferenceTable({ preferences }: { preferences: Preferences }) {
           <thead>
             <tr className="border-b border-line text-xs text-ink-faint [&>th]:px-2 [&>th]:py-2 [&>th]:font-medium">
               <th scope="col" className="!pl-3.5 text-left">
-                Letters
+                Messages
               </th>
               <th scope="col">Inbox</th>
               {all.map((channel) => (

@@ -48,7 +48,7 @@ export function RedactProvider({
           <>
             <span className="mb-2 block">
               Its words are overwritten: here, in the search, in what the agent reads from now on,
-              and in letters that a call wrote. Nobody can bring them back.
+              and in messages that a call wrote. Nobody can bring them back.
             </span>
             What stays: its time, the name of its tool, and that you removed it; the session's
             title; files it changed, and their diff under Changes; what other agents read of it;

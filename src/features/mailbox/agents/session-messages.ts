@@ -7,20 +7,20 @@
 import { quotesAny } from "#base/text/quoted-text.ts";
 import { type GateDecision, gateWords } from "#engine/gates/index.ts";
 import type { GateRow, SessionRow, Work } from "#engine/index.ts";
-import type { LetterDecision, LetterEvent, LetterType } from "../contract.ts";
-import { keep } from "../inbox/change-letter.ts";
+import type { MessageDecision, MessageEventType, MessageType } from "../contract.ts";
+import { keep } from "../inbox/change-message.ts";
 import {
   findByCause,
-  findLetter,
+  findMessage,
   forgetCause,
   listNewsOf,
   saveContent,
   saveDecision,
   saveNews,
 } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
+import type { MessageRow } from "../schema.ts";
 import { sessionSide, userSide } from "../sending/sides.ts";
-import { hintLetter, isCounted, post, withInbox, writeLetter } from "../sending/write-letter.ts";
+import { hintMessage, isCounted, post, withInbox, writeMessage } from "../sending/write-message.ts";
 import { addToDigest } from "./digest.ts";
 import { findGuest, GUEST_ASKS } from "./guest.ts";
 
@@ -33,8 +33,8 @@ const gateCause = (gateId: string) => `gate:${gateId}`;
 const standingCause = (sessionId: string) => `standing:${sessionId}`;
 
 interface StateMessage {
-  type: LetterType;
-  event: LetterEvent;
+  type: MessageType;
+  event: MessageEventType;
   content: string;
 }
 
@@ -65,7 +65,7 @@ export function tellGateClosed(work: Work, session: OwnedSession, gate: GateRow)
   });
 }
 
-function decisionOf({ state, decision }: GateRow): LetterDecision {
+function decisionOf({ state, decision }: GateRow): MessageDecision {
   if (state === "expired") return "expired";
   if (state !== "decided" || decision === null) return "cancelled";
   const { allowed, answers, revise = false } = JSON.parse(decision) as GateDecision;
@@ -94,7 +94,8 @@ export async function settleFailure(work: Work, session: OwnedSession): Promise<
 /** More messages than a session can have unread; older ones were read long ago. */
 const MAX_NEWS = 500;
 
-const LETTER_IDS = /\bltr_[0-9a-z]+/g;
+/** Earlier versions made ids that begin with `ltr_`. */
+const MESSAGE_IDS = /\b(?:msg|ltr)_[0-9a-z]+/g;
 /** A call writes one message; text read in another call may name a few more. */
 const MAX_SENT = 50;
 
@@ -107,11 +108,11 @@ export async function redactSent(
   { id }: SessionRow,
   words: readonly string[],
 ): Promise<void> {
-  const named = new Set(words.flatMap((text) => text.match(LETTER_IDS) ?? []));
-  for (const letterId of [...named].slice(0, MAX_SENT)) {
-    const letter = await findLetter(work.tx, letterId);
-    if (letter?.from_session_id === id && quotesAny(letter.content, words))
-      await saveContent(work.tx, letter.id, "[removed]");
+  const named = new Set(words.flatMap((text) => text.match(MESSAGE_IDS) ?? []));
+  for (const messageId of [...named].slice(0, MAX_SENT)) {
+    const message = await findMessage(work.tx, messageId);
+    if (message?.from_session_id === id && quotesAny(message.content, words))
+      await saveContent(work.tx, message.id, "[removed]");
   }
 }
 
@@ -121,9 +122,9 @@ export async function redactNews(
   { id, title }: SessionRow,
   words: readonly string[],
 ): Promise<void> {
-  for (const letter of await listNewsOf(work.tx, id, MAX_NEWS))
-    if (quotesAny(letter.content, words))
-      await saveContent(work.tx, letter.id, `${title ?? id}\n\n[removed]`);
+  for (const message of await listNewsOf(work.tx, id, MAX_NEWS))
+    if (quotesAny(message.content, words))
+      await saveContent(work.tx, message.id, `${title ?? id}\n\n[removed]`);
 }
 
 /**
@@ -156,7 +157,7 @@ export function tellCompleted(
 }
 
 /** A failure that the owner has read stays in the inbox unchanged. */
-function mayReplace({ event_type, read_at }: LetterRow): boolean {
+function mayReplace({ event_type, read_at }: MessageRow): boolean {
   return event_type === "session.completed" || read_at === null;
 }
 
@@ -182,11 +183,11 @@ export function tellFailed(
 
 async function replace(
   work: Work,
-  last: LetterRow,
+  last: MessageRow,
   { thread, contextRef }: { thread: string; contextRef: string | null },
   message: StateMessage,
 ): Promise<void> {
-  const row: LetterRow = {
+  const row: MessageRow = {
     ...last,
     message_type: message.type,
     event_type: message.event,
@@ -200,7 +201,7 @@ async function replace(
   await saveNews(work.tx, row);
   // A repeat of the same event updates the inbox and sends nothing to other channels.
   if (row.event_type !== last.event_type) await post(work, row);
-  if (row.to_user_id !== null) hintLetter(work, row.to_user_id, row.id);
+  if (row.to_user_id !== null) hintMessage(work, row.to_user_id, row.id);
 }
 
 async function write(
@@ -210,7 +211,7 @@ async function write(
   about: { causeKey: string; contextRef: string | null; thread: string; isRead?: boolean },
 ): Promise<void> {
   const { causeKey, contextRef, thread, isRead = false } = about;
-  await writeLetter(work, {
+  await writeMessage(work, {
     orgId: session.org_id,
     from: await sessionSide(work.tx, session, thread),
     to: await userSide(work.tx, session.owner_id),

@@ -23,7 +23,7 @@ export function useIsPending(gateIds: readonly string[]): boolean {
 }
 
 /** Shows the question itself, so that it can be decided in the inbox. */
-export function LetterGate({ gateId, sessionId }: { gateId: string; sessionId: string }) {
+export function MessageGate({ gateId, sessionId }: { gateId: string; sessionId: string }) {
   const pending = usePending();
   const approval = pending.data?.items.find(({ id }) => id === gateId);
   if (approval) return <GateRow approval={approval} />;

@@ -8,30 +8,30 @@ import {
   gateOf,
   lineOf,
   partyName,
-} from "./letter-words.ts";
-import { letter, SESSION } from "./samples.ts";
+} from "./message-words.ts";
+import { message, SESSION } from "./samples.ts";
 
-describe("a letter in words", () => {
-  it("leaves out the name that stands above it already, of the platform's letters only", () => {
+describe("a message in words", () => {
+  it("leaves out the name that stands above it already, of the platform's messages only", () => {
     const content = "Otters is done.\n\n**All** of\nthem.";
-    const done = letter({ eventType: "session.completed", content });
+    const done = message({ eventType: "session.completed", content });
     expect(bodyOf(done)).toBe("**All** of\nthem.");
     expect(lineOf(done)).toBe("Done: All of them.");
-    expect(bodyOf(letter({ content }))).toBe(content);
+    expect(bodyOf(message({ content }))).toBe(content);
     expect(bodyOf({ ...done, from: { ...SESSION, name: "Renamed" } })).toBe(content);
   });
 
   it("tells a plan from what is to be allowed", () => {
     const told = (words: string) =>
-      eventWords(letter({ eventType: "session.approval", content: `Otters waits.\n\n${words}` }));
+      eventWords(message({ eventType: "session.approval", content: `Otters waits.\n\n${words}` }));
     expect(told("It presents a plan:\n\nFirst")).toBe("presents a plan");
     expect(told("It asks to be allowed bash: ls")).toBe("asks to be allowed something");
-    expect(eventWords(letter({ content: "It presents a plan:" }))).toBeNull();
+    expect(eventWords(message({ content: "It presents a plan:" }))).toBeNull();
   });
 
   it("says how a question was decided instead of asking on", () => {
     const content = "Otters\n\nIt asks to be allowed bash: ls";
-    const asked = letter({ eventType: "session.approval", messageType: "approval", content });
+    const asked = message({ eventType: "session.approval", messageType: "approval", content });
     expect(decisionWords(asked)).toBeNull();
     const decided = { ...asked, decision: "denied" as const };
     expect(decisionWords(decided)).toBe("Not allowed");
@@ -39,24 +39,24 @@ describe("a letter in words", () => {
     expect(lineOf(decided)).toMatch(/^Not allowed: /);
   });
 
-  it("finds the prompt to send again in the platform's letters only", () => {
+  it("finds the prompt to send again in the platform's messages only", () => {
     const contextRef = "prompt:pmt_1";
-    expect(failedPromptOf(letter({ eventType: "session.failed", contextRef }))).toBe("pmt_1");
-    expect(failedPromptOf(letter({ eventType: "session.failed" }))).toBeNull();
-    expect(failedPromptOf(letter({ contextRef }))).toBeNull();
+    expect(failedPromptOf(message({ eventType: "session.failed", contextRef }))).toBe("pmt_1");
+    expect(failedPromptOf(message({ eventType: "session.failed" }))).toBeNull();
+    expect(failedPromptOf(message({ contextRef }))).toBeNull();
   });
 
   it("says the end alone when nothing was said with it", () => {
-    const failed = letter({ eventType: "session.failed", content: "Otters failed." });
+    const failed = message({ eventType: "session.failed", content: "Otters failed." });
     expect(bodyOf(failed)).toBe("");
     expect(lineOf(failed)).toBe("Failed");
   });
 
   it("shows what is not seen, and never more than a line", () => {
-    expect(lineOf(letter({ content: "a\u202eb" }))).toBe("a⟨U+202E⟩b");
-    expect(lineOf(letter({ content: "x".repeat(5_000) })).length).toBeLessThanOrEqual(240);
+    expect(lineOf(message({ content: "a\u202eb" }))).toBe("a⟨U+202E⟩b");
+    expect(lineOf(message({ content: "x".repeat(5_000) })).length).toBeLessThanOrEqual(240);
     const marks = "# Head\n> said `a_b > 1` to <b>all</b>";
-    expect(lineOf(letter({ content: marks }))).toBe("Head said a_b > 1 to <b>all</b>");
+    expect(lineOf(message({ content: marks }))).toBe("Head said a_b > 1 to <b>all</b>");
     expect(partyName({ ...SESSION, name: "  " })).toBe("ses_1");
   });
 
@@ -67,15 +67,15 @@ describe("a letter in words", () => {
     ["failed", "recipient_ended", "Not delivered: the session has ended"],
     ["failed", "something_new", "Not delivered: something new"],
   ] as const)("says of %s, %s: %s", (fate, fateReason, words) => {
-    expect(fateWords(letter({ fate, fateReason, to: SESSION }))).toBe(words);
+    expect(fateWords(message({ fate, fateReason, to: SESSION }))).toBe(words);
   });
 
   it("believes only the platform that something waits to be decided", () => {
     const contextRef = "approval:apr_1";
-    expect(gateOf(letter({ eventType: "session.question", contextRef }))).toBe("apr_1");
-    expect(gateOf(letter({ eventType: "session.approval", contextRef }))).toBe("apr_1");
-    expect(gateOf(letter({ messageType: "approval", contextRef }))).toBeNull();
-    expect(gateOf(letter({ eventType: "session.completed", contextRef }))).toBeNull();
-    expect(gateOf(letter({ eventType: "session.question", contextRef: "github:a" }))).toBeNull();
+    expect(gateOf(message({ eventType: "session.question", contextRef }))).toBe("apr_1");
+    expect(gateOf(message({ eventType: "session.approval", contextRef }))).toBe("apr_1");
+    expect(gateOf(message({ messageType: "approval", contextRef }))).toBeNull();
+    expect(gateOf(message({ eventType: "session.completed", contextRef }))).toBeNull();
+    expect(gateOf(message({ eventType: "session.question", contextRef: "github:a" }))).toBeNull();
   });
 });

@@ -4,17 +4,17 @@ import type { RunRow, SessionWriter, Work } from "#engine/index.ts";
 import type { NoticeMessage } from "#protocol/notices/notices.ts";
 import { countElsewhere, listUntold, markReadBy } from "../agents/agent-queries.ts";
 import { hintOwners, relate, retell, takeable } from "../agents/deliver.ts";
-import { findGuest, guestOf, isGuestLetter } from "../agents/guest.ts";
-import { findLetter } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
-import { letterText } from "../sending/letter-text.ts";
+import { findGuest, guestOf, isGuestMessage } from "../agents/guest.ts";
+import { findMessage } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
+import { messageText } from "../sending/message-text.ts";
 
 const READ_AT_ONCE = 20;
 
 type TurnRef = Pick<RunRow, "thread" | "prompt_id">;
 
-export interface ReadLetters {
-  letters: NoticeMessage[];
+export interface ReadMessages {
+  messages: NoticeMessage[];
   /** Unread messages of this thread beyond the ones returned. */
   more: number;
   /** Messages from guests, each of whom gets a turn of their own. */
@@ -26,50 +26,50 @@ export interface ReadLetters {
  * Reads the messages of this thread. A guest's message never enters a turn with more rights than a
  * guest turn, and nobody else's message enters a guest turn.
  */
-export async function readLetters(
+export async function readMessages(
   work: Work,
   session: SessionWriter,
   run: TurnRef,
-): Promise<ReadLetters> {
+): Promise<ReadMessages> {
   const { row } = session;
   const guest = await findGuest(work.tx, row, run);
   const untold = await listUntold(work.tx, row.id, run.thread);
-  const isFor = (letter: LetterRow) =>
-    isGuestLetter(letter) ? guestOf(letter.from_owner_id) === guest : guest === undefined;
+  const isFor = (message: MessageRow) =>
+    isGuestMessage(message) ? guestOf(message.from_owner_id) === guest : guest === undefined;
   const mine = await takeable(work, untold.filter(isFor));
   const read = mine.slice(0, READ_AT_ONCE);
   for (const { id } of read) await markReadBy(work.tx, id, run.prompt_id, work.now);
   await retell(work, session, read);
   hintOwners(work, read);
   return {
-    letters: await relate(work, row, read),
+    messages: await relate(work, row, read),
     more: mine.length - read.length,
-    guests: guest === undefined ? untold.filter(isGuestLetter).length : 0,
+    guests: guest === undefined ? untold.filter(isGuestMessage).length : 0,
     elsewhere: guest === undefined ? await countElsewhere(work.tx, row.id, run.thread) : 0,
   };
 }
 
 /** Reads one whole message that was delivered to this thread or sent from it. */
-export async function readLetter(
+export async function readMessage(
   work: Work,
   session: SessionWriter,
   run: TurnRef,
   id: string,
-): Promise<{ text: string; letter: LetterRow; isSent: boolean }> {
+): Promise<{ text: string; message: MessageRow; isSent: boolean }> {
   const { row } = session;
-  const letter = await findLetter(work.tx, id);
-  const isSent = letter?.from_session_id === row.id && letter.from_thread === run.thread;
+  const message = await findMessage(work.tx, id);
+  const isSent = message?.from_session_id === row.id && message.from_thread === run.thread;
   const isDelivered =
-    letter?.to_session_id === row.id &&
-    letter.to_thread === run.thread &&
-    letter.fate === "delivered";
-  if (!letter || !(isSent || isDelivered)) {
+    message?.to_session_id === row.id &&
+    message.to_thread === run.thread &&
+    message.fate === "delivered";
+  if (!message || !(isSent || isDelivered)) {
     throw new Refusal(
       "not_found",
-      "letter_not_found",
-      `You have no letter ${JSON.stringify(id)} in this conversation. Call mailbox_check without letterId for what is new.`,
+      "message_not_found",
+      `You have no message ${JSON.stringify(id)} in this conversation. Call mailbox_check without messageId for what is new.`,
     );
   }
-  const [message] = (await relate(work, row, [letter])) as [NoticeMessage];
-  return { text: letterText(message, null), letter, isSent };
+  const [related] = (await relate(work, row, [message])) as [NoticeMessage];
+  return { text: messageText(related, null), message, isSent };
 }

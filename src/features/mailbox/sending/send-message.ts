@@ -19,12 +19,12 @@ import { countUnreadBetween, listByPrompt, markReadBy } from "../agents/agent-qu
 import { deliver } from "../agents/deliver.ts";
 import { guestThread } from "../agents/guest.ts";
 import { hopsOf, isTooFar } from "../agents/hops.ts";
-import type { LetterType, NewLetter } from "../contract.ts";
+import type { MessageType, NewMessage } from "../contract.ts";
 import { cutExchange, isCutOff } from "../keeping/cut-exchange.ts";
-import { findLetter } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
+import { findMessage } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
 import { answerAsked, findAsked } from "./answer-question.ts";
-import type { LetterDraft, LetterSide } from "./draft.ts";
+import type { MessageDraft, MessageSide } from "./draft.ts";
 import {
   isAnswerTo,
   listReached,
@@ -36,7 +36,7 @@ import {
   type Sender,
 } from "./recipient.ts";
 import { sessionSide, userSide } from "./sides.ts";
-import { writeLetter } from "./write-letter.ts";
+import { writeMessage } from "./write-message.ts";
 
 /** Limits of unread messages from one sender to one recipient. */
 const UNREAD_BY_AGENT = 20;
@@ -44,21 +44,21 @@ const UNREAD_BY_PERSON = 50;
 const UNREAD_OF_PERSON = 200;
 
 export const LOOP_CUT =
-  "This exchange has gone to and fro between agents too often without a person, so the letter was not delivered; your person was told. Do not write it again. End your turn with what you know.";
+  "This exchange has gone to and fro between agents too often without a person, so the message was not delivered; your person was told. Do not write it again. End your turn with what you know.";
 
 export interface Sent {
-  letter: LetterRow;
+  message: MessageRow;
   recipient: Recipient;
   /** True if the message exceeded the hop limit and is not delivered. */
   isCut: boolean;
 }
 
 /** `id`: id of the new message. The caller has locked the sessions of sender and recipient. */
-export async function sendLetter(
+export async function sendMessage(
   work: Work,
   sender: Sender,
   id: string,
-  mail: NewLetter,
+  mail: NewMessage,
 ): Promise<Sent> {
   const { replyToId } = mail;
   const replied =
@@ -73,21 +73,21 @@ export async function sendLetter(
   await requireRoom(work, sender, recipient);
   const draft = await draftOf(work, { sender, recipient, replied, isAnswer }, id, mail);
   if (recipient.kind === "user")
-    return { letter: await writeLetter(work, draft), recipient, isCut: false };
+    return { message: await writeMessage(work, draft), recipient, isCut: false };
   if (isTooFar(draft.hops ?? 0)) {
     if (await isCutOff(work, draft)) throw new Refusal("limit", "hop_limit", LOOP_CUT);
-    return { letter: await cutExchange(work, draft), recipient, isCut: true };
+    return { message: await cutExchange(work, draft), recipient, isCut: true };
   }
-  const letter = await writeLetter(work, draft);
+  const message = await writeMessage(work, draft);
   const { session } = recipient;
   const isOwner = sender.session === null && sender.ownerId === session.row.owner_id;
   const pendingQuestion = isOwner && isAnswer ? await findAsked(work, session, replied) : undefined;
   if (pendingQuestion) {
     requireMayAnswer(sender);
-    await answerAsked(work, pendingQuestion, letter.content, sender.ownerId ?? "");
+    await answerAsked(work, pendingQuestion, message.content, sender.ownerId ?? "");
     await markReadBy(work.tx, id, null, work.now);
-  } else await deliver(work, session, letter);
-  return { letter, recipient, isCut: false };
+  } else await deliver(work, session, message);
+  return { message, recipient, isCut: false };
 }
 
 /**
@@ -100,7 +100,7 @@ function requireMayPrompt(sender: Sender, recipient: Recipient): void {
   throw new Refusal(
     "forbidden",
     "forbidden",
-    "With this credential you can write to people and to other people's agents. Your own agents take your letters as your word: use one with the scope sessions:write.",
+    "With this credential you can write to people and to other people's agents. Your own agents take your messages as your word: use one with the scope sessions:write.",
   );
 }
 
@@ -110,7 +110,7 @@ function requireMayAnswer(sender: Sender): void {
   throw new Refusal(
     "forbidden",
     "forbidden",
-    "This letter is a question that an agent waits with, and a reply is its answer: use a credential with the scope approvals.",
+    "This message is a question that an agent waits with, and a reply is its answer: use a credential with the scope approvals.",
   );
 }
 
@@ -129,7 +129,7 @@ async function requireRoom(work: Work, sender: Sender, recipient: Recipient): Pr
   throw new Refusal(
     "limit",
     "mailbox_full",
-    `${limit} of your letters to them are not read yet, which is as many as may wait. Go on without an answer, and say the rest when they have read some.`,
+    `${limit} of your messages to them are not read yet, which is as many as may wait. Go on without an answer, and say the rest when they have read some.`,
     { retryAfterMs: 60_000 },
   );
 }
@@ -137,7 +137,7 @@ async function requireRoom(work: Work, sender: Sender, recipient: Recipient): Pr
 interface Exchange {
   sender: Sender;
   recipient: Recipient;
-  replied: LetterRow | undefined;
+  replied: MessageRow | undefined;
   isAnswer: boolean;
 }
 
@@ -145,8 +145,8 @@ async function draftOf(
   work: Work,
   exchange: Exchange,
   id: string,
-  mail: NewLetter,
-): Promise<LetterDraft> {
+  mail: NewMessage,
+): Promise<MessageDraft> {
   const { sender, replied } = exchange;
   const from = sender.session
     ? await sessionSide(work.tx, sender.session, sender.run.thread)
@@ -168,7 +168,7 @@ async function draftOf(
   };
 }
 
-function recipientSide(work: Work, exchange: Exchange): Promise<LetterSide> {
+function recipientSide(work: Work, exchange: Exchange): Promise<MessageSide> {
   const { recipient } = exchange;
   if (recipient.kind === "user") return userSide(work.tx, recipient.user.id);
   return sessionSide(work.tx, recipient.session.row, threadFor(exchange));
@@ -192,8 +192,8 @@ function threadFor({ sender, recipient, replied, isAnswer }: Exchange): string {
 async function hopsFor(
   work: Work,
   { sender, replied }: Exchange,
-  from: LetterSide,
-  to: LetterSide,
+  from: MessageSide,
+  to: MessageSide,
 ): Promise<number> {
   if (!sender.run) return 0;
   const { prompt_id: promptId } = sender.run;
@@ -206,8 +206,8 @@ async function hopsFor(
   );
 }
 
-export interface PersonsMail extends Omit<NewLetter, "messageType"> {
-  messageType?: LetterType | undefined;
+export interface PersonsMail extends Omit<NewMessage, "messageType"> {
+  messageType?: MessageType | undefined;
 }
 
 export function sendAsPerson(
@@ -215,15 +215,15 @@ export function sendAsPerson(
   user: UserPrincipal,
   mail: PersonsMail,
   idempotency?: IdempotentRequest,
-): Promise<LetterRow> {
-  const id = engine.ids.mint("ltr");
+): Promise<MessageRow> {
+  const id = engine.ids.mint("msg");
   const sender = personSender(user);
   return command(engine, async (work) => {
     await work.families(await listReached(work.tx, sender, mail));
     const repeated = await findRepeated(work, principalKey(user), idempotency, id);
-    if (repeated === undefined) await sendLetter(work, sender, id, mail as NewLetter);
-    const letter = await findLetter(work.tx, repeated ?? id);
-    if (!letter) throw notFound("letter");
-    return letter;
+    if (repeated === undefined) await sendMessage(work, sender, id, mail as NewMessage);
+    const message = await findMessage(work.tx, repeated ?? id);
+    if (!message) throw notFound("message");
+    return message;
   });
 }

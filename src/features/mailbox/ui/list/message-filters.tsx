@@ -1,17 +1,17 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { X } from "lucide-react";
-import type { LetterType } from "#features/mailbox/contract.ts";
+import type { MessageType } from "#features/mailbox/contract.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
-import { partyName, TYPES } from "../letter-words.ts";
+import { partyName, TYPES } from "../message-words.ts";
 import { BOXES, type Box, type InboxSearch, isFiltered, type Sender } from "./inbox-search.ts";
-import { type LetterPages, sendersOf } from "./letter-threads.ts";
+import { type MessagePages, sendersOf } from "./message-threads.ts";
 
 const CHOICE =
   "h-7 min-w-0 rounded-lg border border-line bg-raised px-1.5 text-xs text-ink-soft max-md:h-9 max-md:text-base";
 
 /** Shows the boxes and the filters of the open one. */
-export function LetterFilters({ search }: { search: InboxSearch }) {
+export function MessageFilters({ search }: { search: InboxSearch }) {
   const navigate = useNavigate();
   const box = search.box ?? "inbox";
   const go = (change: { [K in keyof InboxSearch]?: InboxSearch[K] | undefined }) =>
@@ -50,7 +50,7 @@ export function LetterFilters({ search }: { search: InboxSearch }) {
           aria-label="Type"
           value={search.type ?? ""}
           onChange={({ target }) =>
-            go({ type: target.value === "" ? undefined : (target.value as LetterType) })
+            go({ type: target.value === "" ? undefined : (target.value as MessageType) })
           }
           className={CHOICE}
         >
@@ -102,7 +102,7 @@ interface SenderChoiceProps {
 /** Offers the senders of the messages loaded so far. */
 function SenderChoice({ from, onChange }: SenderChoiceProps) {
   const queryClient = useQueryClient();
-  const lists = queryClient.getQueriesData<LetterPages>({ queryKey: keys.letterLists });
+  const lists = queryClient.getQueriesData<MessagePages>({ queryKey: keys.messageLists });
   const senders = sendersOf(lists.map(([, list]) => list));
   const isListed = senders.some(({ kind, id }) => `${kind}:${id}` === from);
   return (
