@@ -3,9 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { command } from "#engine/index.ts";
 import { owner, type Turn } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { FakeOffice, idOf } from "../sending/fake-office.ts";
+import { redactSent } from "./session-messages.ts";
 
 interface SentOutput {
   messageId: string;
@@ -170,6 +172,24 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(sent.output).toMatchObject({ fate: "delivered" });
       const foreign = await turnA.tool("mailbox_check", { messageId: "msg_none" });
       expect(foreign.error).toMatch(/^message_not_found/);
+    });
+
+    it("reads and redacts a message that has an id of an earlier version", async () => {
+      const { a, b, turnA, turnB } = await crew("Una");
+      const content = "The word is abracadabra.";
+      const { messageId } = await send(turnA, { to: b, content });
+      expect(messageId).toMatch(/^msg_/);
+      const former = messageId.replace("msg_", "ltr_");
+      await office.execute(`update messages set id = '${former}' where id = '${messageId}'`);
+      expect((await check(turnB)).messages[0]).toContain(`message ${former} from "api"`);
+      const whole = await turnB.tool("mailbox_check", { messageId: former });
+      expect((whole.output as { message: string }).message).toContain(`> ${content}`);
+      await send(turnB, { replyToId: former, content: "Heard." });
+      const row = await office.at.row(a);
+      if (!row) throw new Error("no session");
+      const words = [content, `{"letterId":"${former}"}`];
+      await command(office.world.kernel.engine, (work) => redactSent(work, row, words));
+      expect((await office.message(former)).content).toBe("[removed]");
     });
 
     it("lets each role write to whom it has to do with, and to nobody else", async () => {
