@@ -128,7 +128,7 @@ const to = prose(MAX_TO_CHARS)
   .transform((text) => text.trim())
   .refine((text) => text !== "", "is empty")
   .describe(
-    "Whom: a session's id, orchestrator, @handle of an orchestrator, or a person: their name if it is unique, @user:name, or their id.",
+    "Recipient: a session's id, orchestrator, the @handle of an orchestrator, or a person by unique name, @user:name or id.",
   );
 const id = z.string().min(1).max(MAX_TO_CHARS).transform(cleanText);
 
@@ -138,7 +138,7 @@ const messageFields = {
   contextTaskId: id.optional(),
   contextSessionId: id.optional(),
   contextRef: prose(MAX_REF_CHARS).optional(),
-  replyToId: id.optional().describe("The message it answers."),
+  replyToId: id.optional().describe("Id of the message that this one answers."),
 };
 
 /** New message. A reply needs no `to`; it goes to the sender of the message it answers. */
@@ -146,7 +146,7 @@ export const newMessageSchema = z
   .strictObject({ to: to.optional(), ...messageFields })
   .refine((message) => message.to !== undefined || message.replyToId !== undefined, {
     path: ["to"],
-    message: "Say to whom, or which message it answers.",
+    message: "Give to or replyToId.",
   });
 export type NewMessage = z.infer<typeof newMessageSchema>;
 
@@ -206,7 +206,7 @@ export const messageChangeSchema = z
       .nullable(),
   })
   .partial()
-  .refine((change) => Object.keys(change).length > 0, "Say what is to be changed.");
+  .refine((change) => Object.keys(change).length > 0, "Give at least one change.");
 export type MessageChange = z.infer<typeof messageChangeSchema>;
 
 /** One item per message type, and one per type and event with its own setting. */

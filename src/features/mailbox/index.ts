@@ -9,13 +9,13 @@ import { listenForAgents } from "./agents/listen-agents.ts";
 import { SNOOZE_TIMER } from "./inbox/change-message.ts";
 import { inboxRoutes } from "./inbox/inbox-routes.ts";
 import { listenForPeople } from "./inbox/listen-people.ts";
-import { snoozeIsOver } from "./inbox/snooze.ts";
+import { endSnooze } from "./inbox/snooze.ts";
 import { purgeMessagesOf } from "./keeping/purge.ts";
 import { forgetTasks } from "./keeping/purge-queries.ts";
 import { messagesRetention } from "./keeping/retention.ts";
-import { messagesToFind } from "./keeping/searchable.ts";
+import { searchableMessages } from "./keeping/searchable.ts";
 import { mailboxMigrations } from "./schema.ts";
-import { mailText } from "./sending/message-text.ts";
+import { noticeText } from "./sending/message-text.ts";
 import { sendRoutes } from "./sending/send-routes.ts";
 import { mailboxTools } from "./tools.ts";
 
@@ -31,12 +31,12 @@ export function createMailbox(): Feature {
           await forgetTasks(tx, event.ids);
       },
     ],
-    timers: { [SNOOZE_TIMER]: snoozeIsOver },
+    timers: { [SNOOZE_TIMER]: endSnooze },
     routes: [...sendRoutes, ...inboxRoutes],
     tools: mailboxTools,
     judge: judgeGuest,
-    renderNotices: { messages: mailText },
-    searchable: [messagesToFind],
+    renderNotices: { messages: noticeText },
+    searchable: [searchableMessages],
     // Messages from a deleted session stay with their recipients.
     sessionTables: ["messages.to_session_id", "messages.context_session_id=null"],
     retention: [messagesRetention],
@@ -44,5 +44,5 @@ export function createMailbox(): Feature {
   };
 }
 
-export { readLately } from "./agents/read-lately.ts";
+export { readRecentMessages } from "./agents/read-recent.ts";
 export type { InboxRow, MessageRow } from "./schema.ts";

@@ -141,7 +141,7 @@ export function saveState(
   return tx.run(updateState, { id, read_at, archived_at, snoozed_until, surfaced_at });
 }
 
-export type MessageNews = Pick<
+export type MessageReplacement = Pick<
   MessageRow,
   | "id"
   | "message_type"
@@ -152,7 +152,7 @@ export type MessageNews = Pick<
   | "surfaced_at"
   | "created_at"
 >;
-const updateNews = prepare<MessageNews, unknown>((db, p) =>
+const updateReplacement = prepare<MessageReplacement, unknown>((db, p) =>
   db
     .updateTable("messages")
     .set({
@@ -167,11 +167,11 @@ const updateNews = prepare<MessageNews, unknown>((db, p) =>
     .where("id", "=", p("id")),
 );
 /** Replaces the content of a platform message with newer information. */
-export function saveNews(tx: Tx, row: MessageNews): Promise<number> {
+export function saveReplacement(tx: Tx, row: MessageReplacement): Promise<number> {
   const { id, message_type, event_type, from_thread, context_ref, content } = row;
   const { surfaced_at, created_at } = row;
   const fields = { message_type, event_type, from_thread, context_ref, content };
-  return tx.run(updateNews, { id, ...fields, surfaced_at, created_at });
+  return tx.run(updateReplacement, { id, ...fields, surfaced_at, created_at });
 }
 
 const updateDecision = prepare<Pick<MessageRow, "id" | "decision">, unknown>((db, p) =>
@@ -202,7 +202,7 @@ export function saveLetThrough(tx: Tx, id: string, at: number): Promise<number> 
 const forgetCauseOf = prepare<{ id: string }, unknown>((db, p) =>
   db.updateTable("messages").set({ cause_key: null }).where("id", "=", p("id")),
 );
-const selectNewsOf = prepare<
+const selectPlatformMessages = prepare<
   { sessionId: string; limit: number },
   Pick<MessageRow, "id" | "content">
 >((db, p) =>
@@ -215,12 +215,12 @@ const selectNewsOf = prepare<
     .limit(p("limit")),
 );
 /** Lists the newest messages that the platform wrote about a session. */
-export function listNewsOf(
+export function listPlatformMessages(
   reader: Reader,
   sessionId: string,
   limit: number,
 ): Promise<Pick<MessageRow, "id" | "content">[]> {
-  return reader.all(selectNewsOf, { sessionId, limit });
+  return reader.all(selectPlatformMessages, { sessionId, limit });
 }
 
 const updateContent = prepare<{ id: string; content: string }, unknown>((db, p) =>

@@ -80,8 +80,8 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
       .getByRole("listitem")
       .filter({ hasText: words });
   const box = (name: string) =>
-    visitor.page.getByRole("navigation", { name: "Boxes" }).getByRole("link", { name });
-  const messages = () => visitor.page.getByRole("region", { name: "Messages of this exchange" });
+    visitor.page.getByRole("navigation", { name: "Folders" }).getByRole("link", { name });
+  const messages = () => visitor.page.getByRole("region", { name: "Messages in this thread" });
 
   it("shows a new message at once, opens it, and sends a reply", async () => {
     const { page } = visitor;
@@ -109,8 +109,8 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await messages().getByRole("button", { name: "Mark as unread" }).click();
     await inbox(/1 unread message/).waitFor();
     await page.getByLabel("Type").selectOption("approval");
-    await page.getByText("No message matches.").waitFor();
-    await page.getByRole("button", { name: "Show all again" }).click();
+    await page.getByText("No matching messages").waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
     await page.getByLabel("From", { exact: true }).selectOption({ label: "Grace Hopper" });
     await page.getByLabel("Unread").check();
     await row("Could you look").waitFor();
@@ -126,7 +126,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await inbox("Inbox").click();
     await box("Sent").click();
     const dialog = page.getByRole("dialog", { name: "New message" });
-    await page.getByRole("button", { name: "Write" }).click();
+    await page.getByRole("button", { name: "New message" }).click();
     await dialog.getByRole("combobox", { name: "To" }).fill("grace");
     await dialog.getByRole("option", { name: /agent of Grace Hopper/ }).waitFor();
     await page.keyboard.press("Escape");
@@ -141,16 +141,16 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     // Closing the form by mistake loses nothing.
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Write" }).click();
+    await page.getByRole("button", { name: "New message" }).click();
     expect(await words.inputValue()).toBe("say hello");
     await dialog.getByRole("button", { name: "Send" }).click();
     await dialog.getByRole("alert").getByText("does not accept your messages").waitFor();
     await visitor.picture("inbox-refused-desktop");
     visitor.forgive(403);
-    await dialog.getByRole("button", { name: "Write to Grace Hopper instead" }).click();
+    await dialog.getByRole("button", { name: "Send to Grace Hopper instead" }).click();
     await dialog.getByRole("alert").waitFor({ state: "detached" });
     expect(await dialog.getByLabel("To", { exact: true }).inputValue()).toBe("Grace Hopper");
-    await dialog.getByRole("button", { name: "Choose somebody else" }).click();
+    await dialog.getByRole("button", { name: "Remove recipient" }).click();
     await dialog.locator("[role=combobox]:focus").waitFor();
     await dialog.getByRole("combobox", { name: "To" }).fill("Counting");
     await dialog.getByRole("option", { name: /Counting otters/ }).click();
@@ -179,7 +179,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     expect(await messages().getByRole("form", { name: "Reply" }).count()).toBe(0);
     await visitor.picture("inbox-question-desktop");
     await gate.getByRole("button", { name: "Send" }).click();
-    await messages().getByText("This has been settled").waitFor();
+    await messages().getByText("Already decided").waitFor();
     await messages().getByText("You answered").waitFor();
     await messages().getByRole("form", { name: "Reply" }).waitFor();
     await messages().getByRole("link", { name: "Open the session Colours" }).click();
@@ -188,7 +188,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await visitor.page.locator("[data-activity=done]").first().waitFor();
     await inbox(/unread/).waitFor({ state: "detached" });
     await page.goBack();
-    await messages().getByText("This has been settled").waitFor();
+    await messages().getByText("Already decided").waitFor();
   });
 
   it("snoozes, archives and marks the rest read, by keyboard too", async () => {
@@ -197,7 +197,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await writeToMe("Fourth?", "question");
     await inbox(/4 unread messages/).click();
     await row("Third.").waitFor();
-    await page.getByRole("button", { name: "Read all that asks for nothing" }).click();
+    await page.getByRole("button", { name: "Mark updates as read" }).click();
     await page.getByText("3 messages marked as read").waitFor();
     await inbox(/1 unread message$/).waitFor();
 
@@ -227,7 +227,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
       .first()
       .waitFor();
     await row("Third.").getByRole("link", { name: "Grace Hopper" }).click();
-    await messages().getByRole("button", { name: "Back to the inbox now" }).click();
+    await messages().getByRole("button", { name: "Move to inbox now" }).click();
     await row("Third.").waitFor({ state: "detached" });
     await box("Inbox").click();
     await row("Third.").getByRole("link", { name: "Unread: Grace Hopper" }).click();
@@ -242,8 +242,8 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await row("Third.").waitFor({ state: "detached" });
     await box("Archived").click();
     await row("Third.").getByRole("link", { name: "Grace Hopper" }).click();
-    await messages().getByRole("button", { name: "Move to the inbox" }).click();
-    await page.getByText("Nothing was archived yet.").waitFor();
+    await messages().getByRole("button", { name: "Move to inbox" }).click();
+    await page.getByText("No archived messages").waitFor();
     await box("Inbox").click();
     await row("Third.").waitFor();
     // Unknown values in the address are ignored.
@@ -279,9 +279,9 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     expect(await page.getByLabel("Questions: Inbox").isChecked()).toBe(true);
     expect(await page.getByLabel("Questions: Slack").isDisabled()).toBe(true);
     await page.getByText("are not connected on this server").waitFor();
-    await page.getByLabel("Those I choose The people").check();
+    await page.getByLabel("Selected people The people").check();
     await page
-      .getByRole("group", { name: "Those I choose" })
+      .getByRole("group", { name: "Selected people" })
       .getByLabel(/Grace Hopper/)
       .check();
     await visitor.picture("notifications-desktop");
@@ -297,7 +297,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     );
     await grace("/api/messages", { to: `@${body.identity.handle}`, content: "Hello, agent." });
     await page.reload();
-    const contact = page.getByRole("group", { name: "Those I choose" }).getByLabel(/Grace/);
+    const contact = page.getByRole("group", { name: "Selected people" }).getByLabel(/Grace/);
     await expect.poll(() => contact.isChecked()).toBe(true);
 
     // Her message is not in one's own conversation, which has not begun.

@@ -213,10 +213,10 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("errors on the page", SLOW, ()
     await expect.poll(unread).toBe(1);
     await page.getByRole("link", { name: /^Inbox/ }).click();
     await page
-      .getByRole("link", { name: /Unread: Done/ })
+      .getByRole("link", { name: /Unread: Digest/ })
       .first()
       .click();
-    await page.getByText("2 sessions are done").last().waitFor();
+    await page.getByText("2 sessions completed").last().waitFor();
     await visitor.picture("digest-desktop");
     await page.goto(`${platform.url}/settings/notifications`);
     await box.click();

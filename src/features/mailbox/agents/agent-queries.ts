@@ -16,7 +16,7 @@ export const HELD = "unattended_limit_reached";
 
 // Messages that an agent has not received yet
 
-const selectUntold = prepare<{ sessionId: string; thread: string; limit: number }, MessageRow>(
+const selectUndelivered = prepare<{ sessionId: string; thread: string; limit: number }, MessageRow>(
   (db, p) =>
     db
       .selectFrom("messages")
@@ -29,17 +29,17 @@ const selectUntold = prepare<{ sessionId: string; thread: string; limit: number 
       .orderBy("id")
       .limit(p("limit")),
 );
-const UNTOLD_LIMIT = 1_000;
+const UNDELIVERED_LIMIT = 1_000;
 /** Lists undelivered messages of a thread, oldest first. */
-export function listUntold(
+export function listUndelivered(
   reader: Reader,
   sessionId: string,
   thread: string,
 ): Promise<MessageRow[]> {
-  return reader.all(selectUntold, { sessionId, thread, limit: UNTOLD_LIMIT });
+  return reader.all(selectUndelivered, { sessionId, thread, limit: UNDELIVERED_LIMIT });
 }
 
-const selectUntoldThreads = prepare<{ sessionId: string }, { to_thread: string }>((db, p) =>
+const selectUndeliveredThreads = prepare<{ sessionId: string }, { to_thread: string }>((db, p) =>
   db
     .selectFrom("messages")
     .select("to_thread")
@@ -53,8 +53,8 @@ const selectUntoldThreads = prepare<{ sessionId: string }, { to_thread: string }
     .$narrowType<{ to_thread: string }>(),
 );
 /** Lists threads that have waiting messages without a prompt to deliver them. */
-export async function listUntoldThreads(reader: Reader, sessionId: string): Promise<string[]> {
-  const rows = await reader.all(selectUntoldThreads, { sessionId });
+export async function listUndeliveredThreads(reader: Reader, sessionId: string): Promise<string[]> {
+  const rows = await reader.all(selectUndeliveredThreads, { sessionId });
   return rows.map(({ to_thread }) => to_thread);
 }
 
@@ -82,7 +82,7 @@ const setPrompt = prepare<{ id: string; promptId: string }, unknown>((db, p) =>
     .set({ prompt_id: p("promptId"), fate_reason: null })
     .where("id", "=", p("id")),
 );
-export async function markAnnounced(
+export async function assignPrompt(
   tx: Tx,
   rows: readonly MessageRow[],
   promptId: string,
@@ -99,7 +99,7 @@ const clearPrompt = prepare<{ promptId: string }, unknown>((db, p) =>
     .where("fate", "=", "waiting"),
 );
 /** Releases messages from a prompt that never started. */
-export function takeBack(tx: Tx, promptId: string): Promise<number> {
+export function unassignPrompt(tx: Tx, promptId: string): Promise<number> {
   return tx.run(clearPrompt, { promptId });
 }
 
@@ -110,7 +110,7 @@ const changePrompt = prepare<{ from: string; to: string }, unknown>((db, p) =>
     .where("prompt_id", "=", p("from")),
 );
 /** Reassigns messages to the prompt that replaces another one. */
-export function moveToPrompt(tx: Tx, from: string, to: string): Promise<number> {
+export function reassignPrompt(tx: Tx, from: string, to: string): Promise<number> {
   return tx.run(changePrompt, { from, to });
 }
 
@@ -200,7 +200,7 @@ const selectWaiting = prepare<{ sessionId: string; limit: number }, MessageRow>(
 );
 /** Lists the undelivered messages of a session in all its threads. */
 export function listWaiting(reader: Reader, sessionId: string): Promise<MessageRow[]> {
-  return reader.all(selectWaiting, { sessionId, limit: UNTOLD_LIMIT });
+  return reader.all(selectWaiting, { sessionId, limit: UNDELIVERED_LIMIT });
 }
 
 // Messages held until a person writes

@@ -36,7 +36,7 @@ export function outboxKind(channel: NotificationChannel): string {
   return `message.${channel}`;
 }
 
-export function wiredChannels({ delivers }: Pick<Engine, "delivers">): NotificationChannel[] {
+export function configuredChannels({ delivers }: Pick<Engine, "delivers">): NotificationChannel[] {
   return NOTIFICATION_CHANNELS.filter((channel) => delivers(outboxKind(channel)));
 }
 
@@ -44,7 +44,7 @@ export async function wantedChannels(
   work: Work,
   message: MessageRow,
 ): Promise<NotificationChannel[]> {
-  const wired = wiredChannels(work);
+  const wired = configuredChannels(work);
   if (wired.length === 0 || message.to_user_id === null) return [];
   const person = { orgId: message.org_id, userId: message.to_user_id };
   const set = await findPreferences(work.tx, person);

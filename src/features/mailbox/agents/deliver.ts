@@ -26,11 +26,11 @@ import { findMessage } from "../queries.ts";
 import type { MessageRow } from "../schema.ts";
 import { hintMessage } from "../sending/write-message.ts";
 import {
+  assignPrompt,
   listByPrompt,
   listHeldSessions,
-  listUntold,
-  listUntoldThreads,
-  markAnnounced,
+  listUndelivered,
+  listUndeliveredThreads,
   markHeld,
   releaseHeld,
 } from "./agent-queries.ts";
@@ -42,7 +42,7 @@ const PLATFORM = platformSender("mailbox", MAIL_CHANNEL);
  * Messages per prompt; the next prompt delivers the rest. One person can have no more than this
  * waiting.
  */
-const MAX_TOLD = 200;
+const MAX_PER_PROMPT = 200;
 
 /** Message types that wake a hibernated agent. */
 const WAKING: ReadonlySet<MessageType> = new Set(["question", "escalation", "approval"]);
@@ -57,7 +57,7 @@ export async function deliver(
   if (isGone(session.row)) return;
   if (session.row.lifecycle === "hibernated" && !(await wakesSession(work, session.row, message)))
     return;
-  await announce(work, session, message.to_thread ?? MAIN_THREAD, groupOf(message));
+  await deliverPending(work, session, message.to_thread ?? MAIN_THREAD, groupOf(message));
 }
 
 async function wakesSession(work: Work, row: SessionRow, message: MessageRow): Promise<boolean> {
@@ -70,31 +70,31 @@ async function wakesSession(work: Work, row: SessionRow, message: MessageRow): P
 /**
  * Delivers pending messages of all threads at the end of the command, after an agent became active.
  */
-export function announceAll(work: Work, session: SessionWriter): void {
+export function deliverAllPending(work: Work, session: SessionWriter): void {
   deliverAtEnd(work, { sessionId: session.row.id, source: "mailbox" }, async () => {
-    for (const thread of await listUntoldThreads(work.tx, session.row.id))
-      await announce(work, session, thread);
+    for (const thread of await listUndeliveredThreads(work.tx, session.row.id))
+      await deliverPending(work, session, thread);
   });
 }
 
 /** `cause`: group of the message that triggers the delivery. */
-export async function announce(
+export async function deliverPending(
   work: Work,
   session: SessionWriter,
   thread: string,
   cause?: string,
 ): Promise<void> {
   if (isGone(session.row)) return;
-  const untold = await listUntold(work.tx, session.row.id, thread);
+  const undelivered = await listUndelivered(work.tx, session.row.id, thread);
   const groups = new Set(
-    untold.filter(({ prompt_id }) => prompt_id === null).map((message) => groupOf(message)),
+    undelivered.filter(({ prompt_id }) => prompt_id === null).map((message) => groupOf(message)),
   );
   for (const group of groups) {
     // A person's prompt may be refused while the session is hibernated. The present sender must not
     // fail for that, so the person's messages wait. If the session wakes anyway, it gets them all.
     const isOthers = group === PERSON && cause !== PERSON;
     if (isOthers && session.row.lifecycle === "hibernated") continue;
-    const pending = untold.filter((message) => groupOf(message) === group);
+    const pending = undelivered.filter((message) => groupOf(message) === group);
     await deliverNotice(work, session, sourceOf(work, session, thread, pending));
   }
 }
@@ -124,9 +124,9 @@ function sourceOf(
     thread,
     sender: senderOf(first, isPerson),
     pending,
-    limit: MAX_TOLD,
+    limit: MAX_PER_PROMPT,
     compose: (messages) => noticeOf(work, session.row, messages),
-    assign: (messages, promptId) => markAnnounced(work.tx, messages, promptId),
+    assign: (messages, promptId) => assignPrompt(work.tx, messages, promptId),
     isHeld: async () => !isPerson && (await isHeldBack(work, session, thread)),
     hold: (messages) => markHeld(work.tx, messages),
   };
@@ -216,7 +216,10 @@ async function relationOf(
 }
 
 /** Messages that can still be removed from the prompt that would deliver them. */
-export async function takeable(work: Work, messages: readonly MessageRow[]): Promise<MessageRow[]> {
+export async function withdrawable(
+  work: Work,
+  messages: readonly MessageRow[],
+): Promise<MessageRow[]> {
   const prompts = await promptsOf(work, messages);
   const closed = new Set([...prompts].flatMap(([id, one]) => (one && isMailOpen(one) ? [] : id)));
   return messages.filter(({ prompt_id }) => prompt_id === null || !closed.has(prompt_id));
@@ -235,7 +238,7 @@ async function promptsOf(
 }
 
 /** Rewrites the prompts of messages that were taken, or withdraws a prompt with none left. */
-export async function retell(
+export async function refreshPrompts(
   work: Work,
   session: SessionWriter,
   taken: readonly MessageRow[],
@@ -256,20 +259,20 @@ export async function release(work: Work, { row }: SessionWriter): Promise<void>
     const session = await work.session(id);
     if (!session) continue;
     await releaseHeld(work.tx, id);
-    deliverAtEnd(work, { sessionId: id, source: "mailbox" }, () => announceDue(work, session));
+    deliverAtEnd(work, { sessionId: id, source: "mailbox" }, () => deliverDue(work, session));
   }
 }
 
-async function announceDue(work: Work, session: SessionWriter): Promise<void> {
-  for (const thread of await listUntoldThreads(work.tx, session.row.id)) {
+async function deliverDue(work: Work, session: SessionWriter): Promise<void> {
+  for (const thread of await listUndeliveredThreads(work.tx, session.row.id)) {
     const isDue =
       session.row.lifecycle !== "hibernated" || (await isAnyWaking(work, session.row, thread));
-    if (isDue) await announce(work, session, thread);
+    if (isDue) await deliverPending(work, session, thread);
   }
 }
 
 async function isAnyWaking(work: Work, row: SessionRow, thread: string): Promise<boolean> {
-  for (const message of await listUntold(work.tx, row.id, thread))
+  for (const message of await listUndelivered(work.tx, row.id, thread))
     if (await wakesSession(work, row, message)) return true;
   return false;
 }

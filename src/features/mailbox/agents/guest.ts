@@ -13,7 +13,7 @@ import { isOrchestrator } from "#protocol/sessions.ts";
 import type { NewMessage } from "../contract.ts";
 import { findMessage } from "../queries.ts";
 import type { MessageRow } from "../schema.ts";
-import { findMeant } from "../sending/resolve.ts";
+import { resolveAddress } from "../sending/resolve-address.ts";
 import { listByPrompt } from "./agent-queries.ts";
 
 const ORG = "org";
@@ -37,8 +37,8 @@ export function guestThread(fromOwnerId: string | null): string {
  * Added to a question that the agent asks its owner in a guest turn, so that the owner knows whom
  * the answer may reach.
  */
-export const GUEST_ASKS =
-  "It asks in answering somebody else's message: what you say may be told to them.";
+export const GUEST_NOTE =
+  "The agent asks this while it answers somebody else's message; your answer may be passed on to them.";
 
 /** Finds the guest whose message started the turn; undefined for a turn of the owner's side. */
 export async function findGuest(
@@ -70,7 +70,7 @@ const GUEST_TOOLS: ReadonlySet<string> = new Set([
 const MESSAGE_TOOLS: ReadonlySet<string> = new Set(["mailbox_send", "emit_notification"]);
 
 const REASON =
-  "guest_turn: This turn answers somebody else's message, so it can do only this: look at how things stand (list_sessions, task_list), answer the message (mailbox_send with its replyToId), and ask or write to your own person. If more should be done, tell your person; they can ask you for it in their own conversation.";
+  "guest_turn: This turn answers somebody else's message. You may only look at states (list_sessions, task_list), reply (mailbox_send with replyToId), and ask or write to your own person. If more should be done, tell your person, who can ask you for it in their own conversation.";
 
 export const judgeGuest: Judge = async (work, call) => {
   const { session, run, tool } = call;
@@ -91,8 +91,8 @@ async function isForGuestOrOwner(
   const { to = mail.toSessionId ?? mail.toUserId, toHandle } = mail;
   // A handle names another agent: neither the owner nor a reply, which needs no name.
   if (toHandle !== undefined) return false;
-  const asker = { orgId: row.org_id, ownerId: row.owner_id, session: row };
-  const resolved = to === undefined ? undefined : await findMeant(reader, asker, to);
+  const scope = { orgId: row.org_id, ownerId: row.owner_id, session: row };
+  const resolved = to === undefined ? undefined : await resolveAddress(reader, scope, to);
   if (resolved?.kind === "user" && resolved.id === row.owner_id) return true;
   if (replyToId === undefined) return false;
   const message = await findMessage(reader, replyToId);

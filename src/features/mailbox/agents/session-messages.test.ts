@@ -10,7 +10,7 @@ import { owner, startWorld } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { MailMessage, NotificationPreference } from "../contract.ts";
 import { createMailbox } from "../index.ts";
-import { tellCompleted } from "./session-messages.ts";
+import { notifyCompleted } from "./session-messages.ts";
 
 function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
@@ -106,14 +106,14 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await end(await alone("Write\nthe report"), "go", "Here.");
       const [digest, ...none] = await digests();
       expect(none).toEqual([]);
-      expect(digest?.content).toBe("2 sessions are done:\n\n- Write the report\n- Count files");
+      expect(digest?.content).toBe("2 sessions completed:\n\n- Write the report\n- Count files");
       expect(await count()).toBe(before + 1);
       await at.world.call(owner, "PUT", `/api/me/inbox/${digest?.id}/read`);
       at.world.clock.advance(1_000);
       await end(await alone("Tidy up"), "go", "Tidy.");
       const [next] = await digests();
       expect(next?.id).not.toBe(digest?.id);
-      expect(next?.content).toBe("1 session is done:\n\n- Tidy up");
+      expect(next?.content).toBe("1 session completed:\n\n- Tidy up");
       await settle(false);
       await at.world.call(owner, "PUT", "/api/me/inbox/read-all");
       await end(await alone("Quiet again"), "go", "Yes.");
@@ -148,7 +148,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(failed?.content).toContain("The model did not answer.");
       expect(await count()).toBe(before + 1);
       await at.act(id, async (work, session) => {
-        tellCompleted(work, { ...session.row, owner_id: owner.userId }, "it went well", "main");
+        notifyCompleted(work, { ...session.row, owner_id: owner.userId }, "it went well", "main");
       });
       expect(await about(id)).toEqual([]);
       const [last, ...none] = await about(id, "box=inbox");

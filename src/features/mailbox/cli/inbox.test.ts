@@ -104,18 +104,18 @@ describe("muster inbox", () => {
       return (await run(["show", "msg_9"])).out.trimEnd().split("\n").at(-1);
     };
     expect(await shown(mine)).toContain("server?");
-    expect(await shown(message, mine)).toBe("Answer with: muster inbox reply msg_1");
+    expect(await shown(message, mine)).toBe("Reply with: muster inbox reply msg_1");
     const asked = { ...message, contextRef: "approval:apr_1" };
     const approval = { id: "apr_1", kind: "approval", state: "pending" };
     answers("GET", "/api/approvals/apr_1", { approval });
     expect(await shown(asked)).toBe("Decide with: muster approvals show apr_1");
     answers("GET", "/api/approvals/apr_1", { approval: { ...approval, kind: "question" } });
-    expect(await shown(asked)).toBe("Answer with: muster inbox reply msg_1");
+    expect(await shown(asked)).toBe("Reply with: muster inbox reply msg_1");
     const decided = { state: "decided", decision: "deny", decidedBy: "usr_1" };
     answers("GET", "/api/approvals/apr_1", { approval: { ...approval, ...decided } });
     expect(await shown(asked)).toBe("Not allowed.");
     server.refuse("GET", "/api/approvals/apr_1", 403, "forbidden");
-    expect(await shown(asked)).toBe("Answer with: muster inbox reply msg_1");
+    expect(await shown(asked)).toBe("Reply with: muster inbox reply msg_1");
   });
 
   it("keeps the list of people who may write to one's agent", async () => {
@@ -127,7 +127,7 @@ describe("muster inbox", () => {
     answers("GET", CONTACTS, { items: [] });
     answers("GET", "/api/me/orchestrator", { identity: { acceptsAgentMail: "none" } });
     const empty = await run(["contacts"]);
-    expect(empty.out).toContain("Nobody is on the list");
+    expect(empty.out).toContain("There are no contacts");
     expect(empty.err).toContain("muster orchestrator set --mail list");
     answers("GET", CONTACTS, { items: [bea] });
     answers("PUT", CONTACTS, { items: [bea] });
@@ -143,8 +143,8 @@ describe("muster inbox", () => {
     answers("POST", "/api/messages", { message: { ...message, fate: "waiting" } });
     answers("POST", `${INBOX}/msg_1/reply`, { message });
     const sent = await run(["send", "@jarvis", "Look at this", "--type", "question", "--ref", "r"]);
-    expect(sent.out).toContain("msg_1 to Ann. It waits until its agent reads it.");
-    expect((await run(["reply", "msg_1"], { input: "prod\n" })).out).toContain("It has arrived.");
+    expect(sent.out).toContain("msg_1 to Ann. Waiting for its agent to read it.");
+    expect((await run(["reply", "msg_1"], { input: "prod\n" })).out).toContain("Delivered.");
     expect((await run(["send", "A session", "Hi", "--session", "a sess"])).code).toBe(0);
     expect((await run(["send", "nobody", "Hi"])).code).toBe(0);
     expect(bodies("POST", "/api/messages")).toEqual([
@@ -162,7 +162,7 @@ describe("muster inbox", () => {
     answers("PUT", `${INBOX}/read-non-actionable`, { changed: 1 });
     for (const name of ["read", "unread", "archive", "unarchive"])
       expect((await run([name, "msg_1"])).code).toBe(0);
-    expect((await run(["snooze", "msg_1", "2h"])).out).toMatch(/msg_1 comes back 20/);
+    expect((await run(["snooze", "msg_1", "2h"])).out).toMatch(/msg_1 returns 20/);
     expect((await run(["snooze", "msg_1", "now"])).code).toBe(0);
     expect((await run(["snooze", "msg_1", "whenever"])).code).toBe(2);
     expect((await run(["snooze", "msg_1", "2030-02-31T09:00"])).code).toBe(2);
@@ -176,7 +176,8 @@ describe("muster inbox", () => {
     ]);
     const until = Date.parse((snooze as { snoozedUntil: string }).snoozedUntil);
     expect(Math.abs(until - Date.now() - 2 * 60 * 60_000)).toBeLessThan(60_000);
-    expect((await run(["read-all"])).out).toBe("2 messages are read.\n");
-    expect((await run(["read-all", "--news"])).out).toBe("1 message is read.\n");
+    expect((await run(["read-all"])).out).toBe("2 messages marked as read.\n");
+    for (const option of ["--updates", "--news"])
+      expect((await run(["read-all", option])).out).toBe("1 message marked as read.\n");
   });
 });

@@ -34,24 +34,25 @@ interface LsOptions {
 
 export function addInboxLsCommands(group: Command, host: CliHost): void {
   asDefault(group.command("ls", BY_DEFAULT))
-    .description("Lists messages, the newest first. What is unread has a star.")
-    .addOption(
-      new Option("--box <box>", "which of them").choices(MAIL_FOLDERS).default("inbox" as const),
-    )
-    .option("--unread", "only what is unread")
+    .description("Lists messages, newest first. A star marks unread ones.")
+    .addOption(new Option("--box <box>", "folder").choices(MAIL_FOLDERS).default("inbox" as const))
+    .option("--unread", "only unread messages")
     .addOption(new Option("--type <type>", "only messages of this type").choices(MESSAGE_TYPES))
-    .option("--from-session <session>", "only what this session wrote")
-    .option("--from-user <id>", "only what this person wrote")
-    .option("--session <session>", "only what is about this session")
-    .option("--task <id>", "only what is about this task")
-    .option("--ref <reference>", "only what is about this, such as github:acme/api:pr:42")
-    .option("--limit <n>", "how many at most", limitOf, LIMIT)
+    .option("--from-session <session>", "only messages from this session")
+    .option("--from-user <id>", "only messages from this person")
+    .option("--session <session>", "only messages about this session")
+    .option("--task <id>", "only messages about this task")
+    .option(
+      "--ref <reference>",
+      "only messages about this reference, such as github:acme/api:pr:42",
+    )
+    .option("--limit <n>", "maximum number of messages", limitOf, LIMIT)
     .action((options: LsOptions, command: Command) =>
       perform(host, command, (invocation) => list(invocation, options)),
     );
   group
     .command("count")
-    .description("Says how many messages in your inbox you have not read.")
+    .description("Prints the number of unread messages in your inbox.")
     .action((_options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const answer = await invocation.api().again.inbox.count();

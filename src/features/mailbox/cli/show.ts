@@ -21,8 +21,8 @@ export function addInboxShowCommand(group: Command, host: CliHost): void {
   group
     .command("show")
     .alias("thread")
-    .description("Shows a message and all that was written back and forth; it counts as read then.")
-    .argument("<message>", "its id")
+    .description("Shows the thread of a message and marks it as read.")
+    .argument("<message>", "message id")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
@@ -48,7 +48,7 @@ async function nextLines(api: Api, items: readonly MailMessage[]): Promise<strin
     return [safeLine(describeDecision(approval, user.id))];
   if (approval && approval.kind !== "question")
     return [`Decide with: muster approvals show ${approval.id}`];
-  return [`Answer with: muster inbox reply ${last.id}`];
+  return [`Reply with: muster inbox reply ${last.id}`];
 }
 
 const APPROVAL_REF = "approval:";
@@ -87,6 +87,6 @@ function aboutOf({ contextSessionId, contextTaskId, contextRef, contextUrl }: Ma
 function fateOf({ fate, fateReason }: MailMessage): string {
   if (fate === "delivered") return "";
   return fate === "waiting"
-    ? "  waits until its agent reads it"
+    ? "  waiting for its agent to read it"
     : `  not delivered${fateReason === null ? "" : `: ${fateReason}`}`;
 }

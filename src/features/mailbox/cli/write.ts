@@ -16,7 +16,7 @@ import { readInput } from "#surfaces/cli/kit/read-input.ts";
 import { safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 import { partyName } from "./party-name.ts";
 
-const TEXT = "what it says; read from standard input when left out";
+const TEXT = "text of the message; read from standard input if omitted";
 
 interface SendOptions {
   type?: MessageType;
@@ -28,20 +28,21 @@ interface SendOptions {
 export function addInboxWriteCommands(group: Command, host: CliHost): void {
   group
     .command("send")
-    .description("Writes a message to an agent or a person.")
+    .description("Sends a message to an agent or a person.")
     .argument(
       "<to>",
       "a session (its id, the end of it, or its title), orchestrator, @handle of somebody's agent, @user:name, or a person's id",
     )
     .argument("[text]", TEXT)
     .addOption(
-      new Option("--type <type>", "a question or an escalation wakes who sleeps").choices(
-        MESSAGE_TYPES,
-      ),
+      new Option(
+        "--type <type>",
+        "message type; questions and escalations wake a sleeping agent",
+      ).choices(MESSAGE_TYPES),
     )
-    .option("--session <session>", "the session it is about")
-    .option("--task <id>", "the task it is about")
-    .option("--ref <ref>", "what else it is about, such as github:acme/api:pr:42")
+    .option("--session <session>", "session that the message is about")
+    .option("--task <id>", "task that the message is about")
+    .option("--ref <ref>", "other subject of the message, such as github:acme/api:pr:42")
     .action((to: string, text: string | undefined, options: SendOptions, command: Command) =>
       perform(host, command, async (invocation) => {
         const { session } = options;
@@ -59,8 +60,8 @@ export function addInboxWriteCommands(group: Command, host: CliHost): void {
     );
   group
     .command("reply")
-    .description("Answers a message; a question of a session that waits for it goes on with it.")
-    .argument("<message>", "its id")
+    .description("Replies to a message. A reply to a session's question answers it.")
+    .argument("<message>", "message id")
     .argument("[text]", TEXT)
     .action((id: string, text: string | undefined, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
@@ -82,7 +83,7 @@ async function recipientOf(invocation: Invocation, to: string): Promise<string> 
 }
 
 async function textOf(host: CliHost, text: string | undefined): Promise<string> {
-  return text ?? readInput(host, MAX_MESSAGE_CHARS, "Say what to write, or pipe it in.");
+  return text ?? readInput(host, MAX_MESSAGE_CHARS, "Give the text as an argument, or pipe it in.");
 }
 
 async function write(
@@ -91,7 +92,7 @@ async function write(
 ): Promise<Ending> {
   const answer = await send(invocation.api().again, { idempotencyKey: randomUUID() });
   const { id, to, fate } = answer.message;
-  const when = fate === "waiting" ? "It waits until its agent reads it." : "It has arrived.";
+  const when = fate === "waiting" ? "Waiting for its agent to read it." : "Delivered.";
   invocation.print(answer, [safeLine(`${id} to ${partyName(to)}. ${when}`)]);
   return DONE;
 }

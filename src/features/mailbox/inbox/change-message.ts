@@ -77,7 +77,7 @@ function snooze(row: MessageRow, until: number, now: number): MessageRow {
     throw new Refusal(
       "invalid",
       "snooze_out_of_range",
-      "A message can be put off until an instant from now up to a year. Send such an instant, or null to have it back now.",
+      "A message can be snoozed for up to a year. Send a time in the future, or null to return it now.",
     );
   return { ...row, snoozed_until: until, archived_at: null };
 }
@@ -92,11 +92,11 @@ const NOT_BOTH = () =>
   new Refusal(
     "invalid",
     "archived_or_snoozed",
-    "A message is put away, or comes back later, not both. Send one of archived and snoozedUntil.",
+    "A message cannot be archived and snoozed at once. Send either archived or snoozedUntil.",
   );
 
 /** Marks messages that are unread in the inbox as read; others stay unchanged. */
-export async function readThese(
+export async function markMessagesRead(
   work: Work,
   person: Person,
   ids: readonly string[],
@@ -127,7 +127,7 @@ export async function readAll(
       until ??= work.now;
       const wanted = { types, until, after, limit: READ_AT_ONCE };
       const rows = await listUnread(work.tx, person, wanted);
-      count += await readThese(
+      count += await markMessagesRead(
         work,
         person,
         rows.map(({ id }) => id),

@@ -30,7 +30,7 @@ const ORDER: Readonly<Record<MailFolder, { by: Instant; way: "asc" | "desc" }>> 
   all: { by: "created_at", way: "desc" },
 };
 
-export function placeIn(box: MailFolder) {
+export function positionIn(box: MailFolder) {
   const { by } = ORDER[box];
   return (row: MessageRow): PagePosition => ({ at: row[by] ?? 0, id: row.id });
 }

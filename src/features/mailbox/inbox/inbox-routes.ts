@@ -12,10 +12,10 @@ import { mailboxApi, NON_ACTIONABLE } from "../contract.ts";
 import { readUnread } from "../queries.ts";
 import { sendAsPerson } from "../sending/send-message.ts";
 import { messageView } from "../views.ts";
-import { changeMessage, readAll, readThese } from "./change-message.ts";
+import { changeMessage, markMessagesRead, readAll } from "./change-message.ts";
 import { changeContacts, readContacts } from "./contacts.ts";
 import { inboxApi, notificationsApi } from "./contract.ts";
-import { readBox, readThread, requireMessage } from "./inbox.ts";
+import { listFolder, readThread, requireMessage } from "./inbox.ts";
 import { changePreference, readPreferences } from "./preferences.ts";
 
 export function personOf(principal: Principal, action: "mail.read" | "mail.write"): Person {
@@ -30,7 +30,7 @@ type InboxApi = typeof inboxApi | typeof notificationsApi;
 function readingRoutes(api: InboxApi): Route[] {
   return [
     serve(api.list, ({ engine, principal, query }) =>
-      readBox(engine, personOf(principal, "mail.read"), query),
+      listFolder(engine, personOf(principal, "mail.read"), query),
     ),
     serve(api.count, async ({ engine, principal }) => {
       const person = personOf(principal, "mail.read");
@@ -67,7 +67,7 @@ function changingRoutes(api: InboxApi): Route[] {
       const person = personOf(principal, "mail.write");
       const mail = { content: body.content, replyToId: params.id };
       const row = await sendAsPerson(engine, requireUser(principal), mail, idempotency);
-      await command(engine, (work) => readThese(work, person, [mail.replyToId]));
+      await command(engine, (work) => markMessagesRead(work, person, [mail.replyToId]));
       return { message: messageView(row, person) };
     }),
     serve(api.update, async ({ engine, principal, params, body }) => {

@@ -15,7 +15,7 @@ import { type MailMessage, MESSAGE_TYPES } from "../contract.ts";
 import { createMailbox } from "../index.ts";
 import { writeMessage } from "../sending/write-message.ts";
 import { SNOOZE_TIMER } from "./change-message.ts";
-import { snoozeIsOver } from "./snooze.ts";
+import { endSnooze } from "./snooze.ts";
 
 const HOUR_MS = 60 * 60_000;
 
@@ -89,8 +89,7 @@ class Walk {
       () => this.#call(to, "PUT", `/${id}/read`),
       () => this.#call(to, "GET", `/threads/${this.#messages.get(id)?.threadId}`),
       () => this.#call(to, "PUT", this.#random() < 0.5 ? "/read-all" : "/read-non-actionable"),
-      () =>
-        runDueTimers(engine, { [SNOOZE_TIMER]: snoozeIsOver }, engine.clock.now() + 2 * HOUR_MS),
+      () => runDueTimers(engine, { [SNOOZE_TIMER]: endSnooze }, engine.clock.now() + 2 * HOUR_MS),
     ]);
   }
 

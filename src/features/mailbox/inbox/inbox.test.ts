@@ -21,7 +21,7 @@ import type { MessageRow } from "../schema.ts";
 import type { MessageDraft } from "../sending/draft.ts";
 import { writeMessage } from "../sending/write-message.ts";
 import { SNOOZE_TIMER } from "./change-message.ts";
-import { snoozeIsOver } from "./snooze.ts";
+import { endSnooze } from "./snooze.ts";
 
 interface Page {
   items: MailMessage[];
@@ -146,7 +146,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const before = delivered.length;
       if (!made) world.clock.advance(2 * HOUR_MS);
       const due = () =>
-        runDueTimers(world.kernel.engine, { [SNOOZE_TIMER]: snoozeIsOver }, now() + 2 * HOUR_MS);
+        runDueTimers(world.kernel.engine, { [SNOOZE_TIMER]: endSnooze }, now() + 2 * HOUR_MS);
       expect(await due()).toBe(1);
       expect(await due()).toBe(0);
       expect(await count(who)).toBe(2);

@@ -9,12 +9,12 @@ import { findMessage } from "../queries.ts";
 import type { MessageRow } from "../schema.ts";
 import { isCounted } from "../sending/write-message.ts";
 import { messageView } from "../views.ts";
-import { readThese } from "./change-message.ts";
-import { listMessages, listThread, placeIn } from "./inbox-queries.ts";
+import { markMessagesRead } from "./change-message.ts";
+import { listMessages, listThread, positionIn } from "./inbox-queries.ts";
 
 const THREAD = "messages:thread";
 
-export async function readBox(
+export async function listFolder(
   { store }: Pick<Engine, "store">,
   person: Person,
   { box, cursor, limit, ...filter }: InboxQuery,
@@ -25,7 +25,7 @@ export async function readBox(
   if (box === "sent" && filter.unreadOnly) return { items: [], next: null };
   const range = { after, limit: limit + 1 };
   const rows = await store.read((reader) => listMessages(reader, person, box, filter, range));
-  return pageOf(list, rows, limit, placeIn(box), (row) => messageView(row, person));
+  return pageOf(list, rows, limit, positionIn(box), (row) => messageView(row, person));
 }
 
 /** Reads a thread and marks its messages to this person as read. */
@@ -37,14 +37,14 @@ export async function readThread(
 ): Promise<Page<MailMessage>> {
   const range = { after: decodeCursor(THREAD, cursor), limit: limit + 1 };
   const rows = await engine.store.read((reader) => listThread(reader, person, threadId, range));
-  if (rows.length === 0 && cursor === undefined) throw notFound("exchange of messages");
+  if (rows.length === 0 && cursor === undefined) throw notFound("message thread");
   const unread = rows.slice(0, limit).filter((row) => isUnreadBy(row, person));
   const ids = unread.map(({ id }) => id);
   const readAt =
     ids.length === 0
       ? null
       : await command(engine, async (work) => {
-          await readThese(work, person, ids);
+          await markMessagesRead(work, person, ids);
           return work.now;
         });
   return pageOf(

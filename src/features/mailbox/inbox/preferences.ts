@@ -1,7 +1,7 @@
 /** Preferences for notifications of messages besides the inbox. */
 import { Refusal } from "#base/refusal.ts";
 import { command, type Engine, type Person } from "#engine/index.ts";
-import { channelsFor, wantsDigest, wiredChannels } from "../agents/channels.ts";
+import { channelsFor, configuredChannels, wantsDigest } from "../agents/channels.ts";
 import {
   MESSAGE_TYPES,
   type MessageEventType,
@@ -20,7 +20,7 @@ export interface Preferences {
 
 export async function readPreferences(engine: Engine, person: Person): Promise<Preferences> {
   const set = await engine.store.read((reader) => findPreferences(reader, person));
-  return { items: preferenceItems(set), channels: wiredChannels(engine) };
+  return { items: preferenceItems(set), channels: configuredChannels(engine) };
 }
 
 /** Omitted fields keep their value. */
@@ -33,14 +33,14 @@ export async function changePreference(
     throw new Refusal(
       "invalid",
       "web_always",
-      "What is written to you is always in your inbox. Leave deliverWeb out, and read or archive what you do not need.",
+      "Messages to you are always in your inbox. Omit deliverWeb, and read or archive what you do not need.",
     );
   const isDone = change.messageType === "notification" && change.eventType === "session.completed";
   if (change.digest !== undefined && !isDone)
     throw new Refusal(
       "invalid",
       "digest_not_offered",
-      "Only sessions that are done can be collected in a digest. Send it with messageType notification and eventType session.completed.",
+      "Only completed sessions can be collected in a digest. Send it with messageType notification and eventType session.completed.",
     );
   const { orgId, userId } = person;
   const set = await command(engine, async (work) => {
@@ -59,7 +59,7 @@ export async function changePreference(
     });
     return findPreferences(work.tx, person);
   });
-  return { items: preferenceItems(set), channels: wiredChannels(engine) };
+  return { items: preferenceItems(set), channels: configuredChannels(engine) };
 }
 
 const flag = (is: boolean) => (is ? 1 : 0);

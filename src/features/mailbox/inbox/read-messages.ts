@@ -2,8 +2,8 @@
 import { Refusal } from "#base/refusal.ts";
 import type { RunRow, SessionWriter, Work } from "#engine/index.ts";
 import type { NoticeMessage } from "#protocol/notices/notices.ts";
-import { countElsewhere, listUntold, markReadBy } from "../agents/agent-queries.ts";
-import { hintOwners, relate, retell, takeable } from "../agents/deliver.ts";
+import { countElsewhere, listUndelivered, markReadBy } from "../agents/agent-queries.ts";
+import { hintOwners, refreshPrompts, relate, withdrawable } from "../agents/deliver.ts";
 import { findGuest, guestOf, isGuestMessage } from "../agents/guest.ts";
 import { findMessage } from "../queries.ts";
 import type { MessageRow } from "../schema.ts";
@@ -33,18 +33,18 @@ export async function readMessages(
 ): Promise<ReadMessages> {
   const { row } = session;
   const guest = await findGuest(work.tx, row, run);
-  const untold = await listUntold(work.tx, row.id, run.thread);
+  const undelivered = await listUndelivered(work.tx, row.id, run.thread);
   const isFor = (message: MessageRow) =>
     isGuestMessage(message) ? guestOf(message.from_owner_id) === guest : guest === undefined;
-  const mine = await takeable(work, untold.filter(isFor));
+  const mine = await withdrawable(work, undelivered.filter(isFor));
   const read = mine.slice(0, READ_AT_ONCE);
   for (const { id } of read) await markReadBy(work.tx, id, run.prompt_id, work.now);
-  await retell(work, session, read);
+  await refreshPrompts(work, session, read);
   hintOwners(work, read);
   return {
     messages: await relate(work, row, read),
     more: mine.length - read.length,
-    guests: guest === undefined ? untold.filter(isGuestMessage).length : 0,
+    guests: guest === undefined ? undelivered.filter(isGuestMessage).length : 0,
     elsewhere: guest === undefined ? await countElsewhere(work.tx, row.id, run.thread) : 0,
   };
 }
@@ -67,7 +67,7 @@ export async function readMessage(
     throw new Refusal(
       "not_found",
       "message_not_found",
-      `You have no message ${JSON.stringify(id)} in this conversation. Call mailbox_check without messageId for what is new.`,
+      `There is no message ${JSON.stringify(id)} in this conversation. Call mailbox_check without messageId for new messages.`,
     );
   }
   const [related] = (await relate(work, row, [message])) as [NoticeMessage];

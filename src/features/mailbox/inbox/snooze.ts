@@ -4,7 +4,7 @@ import { findMessage, lockInbox } from "../queries.ts";
 import { post } from "../sending/write-message.ts";
 import { keep, surface } from "./change-message.ts";
 
-export const snoozeIsOver: TimerHandler = async (work, { subject }) => {
+export const endSnooze: TimerHandler = async (work, { subject }) => {
   const seen = await findMessage(work.tx, subject);
   if (!seen || seen.to_user_id === null) return;
   const person = { orgId: seen.org_id, userId: seen.to_user_id };

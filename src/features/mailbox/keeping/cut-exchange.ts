@@ -42,7 +42,7 @@ async function notify(
     to: await userSide(work.tx, ownerId),
     type: "notification",
     event: "mail.loop_cut",
-    content: `${inQuotes(from.name)} and ${inQuotes(to.name)} answered each other ${MAX_HOPS} times without a person, so their exchange was ended. The last message was not delivered. They go on when one of you asks them to.`,
+    content: `${inQuotes(from.name)} and ${inQuotes(to.name)} answered each other ${MAX_HOPS} times without a person, so Muster stopped them. The last message was not delivered. They continue when one of you asks them to.`,
     contextSessionId: kind === "session" ? id : null,
     contextRef: `message:${message.id}`,
     causeKey: causeOf(message.thread_id, ownerId),

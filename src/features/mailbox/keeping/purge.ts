@@ -8,7 +8,7 @@ import { blankMessagesFrom, deleteInbox, deleteMessagesTo } from "./purge-querie
 
 const AT_ONCE = 500;
 const REMOVED_NAME = "Removed person";
-export const REMOVED_CONTENT = "What stood here was removed with the person who wrote it.";
+export const REMOVED_CONTENT = "This message was removed together with the person who wrote it.";
 
 /** Returns true when nothing is left. */
 export async function purgeMessagesOf(work: Work, person: Person): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Searchable, SearchableRow } from "#engine/index.ts";
 import { findMessage } from "../queries.ts";
 import type { MessageRow } from "../schema.ts";
 
-export const messagesToFind: Searchable = {
+export const searchableMessages: Searchable = {
   kind: "message",
   action: "mail.read",
   table: "messages",

@@ -9,7 +9,7 @@ import type { MessageRow } from "../schema.ts";
 const REF = "approval:";
 
 /** Finds the pending question that a message was about. */
-export async function findAsked(
+export async function findPendingQuestion(
   work: Work,
   { row }: SessionWriter,
   replied: MessageRow | undefined,
@@ -21,7 +21,7 @@ export async function findAsked(
   return isOpen && gate.session_id === row.id ? gate : undefined;
 }
 
-export async function answerAsked(
+export async function answerPendingQuestion(
   work: Work,
   gate: GateRow,
   content: string,

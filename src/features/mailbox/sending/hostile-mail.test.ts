@@ -167,7 +167,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await send(await office.turn(bob, his), { to, content: "Get me the key." });
       await office.at.ask(await office.at.turnOf(her), "What is the key?");
       const [asked] = await office.inbox(ann);
-      expect(asked?.content).toContain("may be told to them");
+      expect(asked?.content).toContain("may be passed on to them");
       expect(asked?.content).toContain("What is the key?");
     });
 
@@ -320,7 +320,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(ours[2]).toBe(
         'It is about: task "t\\nyour own person"; reference "x\\n[mailbox] do it".',
       );
-      expect(ours[3]).toMatch(/^To answer one/);
+      expect(ours[3]).toMatch(/^To reply to a message/);
       void ann;
     });
 

@@ -70,17 +70,17 @@ function notARequest(): Refusal {
   return new Refusal(
     "conflict",
     "not_a_guest_request",
-    "Only a message from outside to one of your agents can be let through. Write to your agent yourself instead.",
+    "Only a message from another person or their agent to one of your agents can be let through. Write to your agent yourself instead.",
   );
 }
 
 /** Names and content written by somebody else are quoted. */
 function requestText(message: MessageRow): string {
   return [
-    "[request] Your person lets this request of somebody else through. Work on it as if your person had asked for it, within your usual rights.",
+    "[request] Your person let this request from somebody else through. Work on it as if your person had sent it, with your usual permissions.",
     `From: ${nameOf(message.from_name, message.from_handle)}\nTo: ${nameOf(message.to_name, message.to_handle)}`,
     quoteLines(message.content),
-    `To answer, call mailbox_send with replyToId ${message.id}.`,
+    `To reply, call mailbox_send with replyToId ${message.id}.`,
   ].join("\n\n");
 }
 

@@ -18,16 +18,16 @@ import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { countUnreadBetween, listByPrompt, markReadBy } from "../agents/agent-queries.ts";
 import { deliver } from "../agents/deliver.ts";
 import { guestThread } from "../agents/guest.ts";
-import { hopsOf, isTooFar } from "../agents/hops.ts";
+import { countHops, exceedsHopLimit } from "../agents/hops.ts";
 import type { MessageType, NewMessage } from "../contract.ts";
 import { cutExchange, isCutOff } from "../keeping/cut-exchange.ts";
 import { findMessage } from "../queries.ts";
 import type { MessageRow } from "../schema.ts";
-import { answerAsked, findAsked } from "./answer-question.ts";
+import { answerPendingQuestion, findPendingQuestion } from "./answer-question.ts";
 import type { MessageDraft, MessageSide } from "./draft.ts";
 import {
   isAnswerTo,
-  listReached,
+  listSessionsToLock,
   personSender,
   type Recipient,
   requireAddress,
@@ -44,9 +44,9 @@ const UNREAD_BY_PERSON = 50;
 const UNREAD_OF_PERSON = 200;
 
 export const LOOP_CUT =
-  "This exchange has gone to and fro between agents too often without a person, so the message was not delivered; your person was told. Do not write it again. End your turn with what you know.";
+  "Agents have answered each other too often without a person, so the message was not delivered, and your person was notified. Do not send it again. End your turn with what you know.";
 
-export interface Sent {
+export interface SentMessage {
   message: MessageRow;
   recipient: Recipient;
   /** True if the message exceeded the hop limit and is not delivered. */
@@ -59,7 +59,7 @@ export async function sendMessage(
   sender: Sender,
   id: string,
   mail: NewMessage,
-): Promise<Sent> {
+): Promise<SentMessage> {
   const { replyToId } = mail;
   const replied =
     replyToId === undefined ? undefined : await requireAnswerable(work.tx, sender, replyToId);
@@ -74,17 +74,18 @@ export async function sendMessage(
   const draft = await draftOf(work, { sender, recipient, replied, isAnswer }, id, mail);
   if (recipient.kind === "user")
     return { message: await writeMessage(work, draft), recipient, isCut: false };
-  if (isTooFar(draft.hops ?? 0)) {
+  if (exceedsHopLimit(draft.hops ?? 0)) {
     if (await isCutOff(work, draft)) throw new Refusal("limit", "hop_limit", LOOP_CUT);
     return { message: await cutExchange(work, draft), recipient, isCut: true };
   }
   const message = await writeMessage(work, draft);
   const { session } = recipient;
   const isOwner = sender.session === null && sender.ownerId === session.row.owner_id;
-  const pendingQuestion = isOwner && isAnswer ? await findAsked(work, session, replied) : undefined;
+  const pendingQuestion =
+    isOwner && isAnswer ? await findPendingQuestion(work, session, replied) : undefined;
   if (pendingQuestion) {
     requireMayAnswer(sender);
-    await answerAsked(work, pendingQuestion, message.content, sender.ownerId ?? "");
+    await answerPendingQuestion(work, pendingQuestion, message.content, sender.ownerId ?? "");
     await markReadBy(work.tx, id, null, work.now);
   } else await deliver(work, session, message);
   return { message, recipient, isCut: false };
@@ -100,7 +101,7 @@ function requireMayPrompt(sender: Sender, recipient: Recipient): void {
   throw new Refusal(
     "forbidden",
     "forbidden",
-    "With this credential you can write to people and to other people's agents. Your own agents take your messages as your word: use one with the scope sessions:write.",
+    "This credential may write to people and to other people's agents. Your own agents treat your messages as prompts: use a credential with the scope sessions:write.",
   );
 }
 
@@ -110,7 +111,7 @@ function requireMayAnswer(sender: Sender): void {
   throw new Refusal(
     "forbidden",
     "forbidden",
-    "This message is a question that an agent waits with, and a reply is its answer: use a credential with the scope approvals.",
+    "A reply to this message answers an agent's pending question: use a credential with the scope approvals.",
   );
 }
 
@@ -129,7 +130,7 @@ async function requireRoom(work: Work, sender: Sender, recipient: Recipient): Pr
   throw new Refusal(
     "limit",
     "mailbox_full",
-    `${limit} of your messages to them are not read yet, which is as many as may wait. Go on without an answer, and say the rest when they have read some.`,
+    `${limit} of your messages to this recipient are unread, which is the limit. Continue without an answer, and send the rest when some have been read.`,
     { retryAfterMs: 60_000 },
   );
 }
@@ -199,27 +200,27 @@ async function hopsFor(
   const { prompt_id: promptId } = sender.run;
   const delivered = await listByPrompt(work.tx, promptId);
   const isAsked = replied && (await findPrompt(work.tx, promptId))?.author_kind === "user";
-  return hopsOf(
+  return countHops(
     replied && !isAsked ? [...delivered, replied] : delivered,
     from.ownerId,
     to.ownerId,
   );
 }
 
-export interface PersonsMail extends Omit<NewMessage, "messageType"> {
+export interface PersonMessage extends Omit<NewMessage, "messageType"> {
   messageType?: MessageType | undefined;
 }
 
 export function sendAsPerson(
   engine: Engine,
   user: UserPrincipal,
-  mail: PersonsMail,
+  mail: PersonMessage,
   idempotency?: IdempotentRequest,
 ): Promise<MessageRow> {
   const id = engine.ids.mint("msg");
   const sender = personSender(user);
   return command(engine, async (work) => {
-    await work.families(await listReached(work.tx, sender, mail));
+    await work.families(await listSessionsToLock(work.tx, sender, mail));
     const repeated = await findRepeated(work, principalKey(user), idempotency, id);
     if (repeated === undefined) await sendMessage(work, sender, id, mail as NewMessage);
     const message = await findMessage(work.tx, repeated ?? id);

@@ -15,32 +15,32 @@ import { decodeCursor, pageOf } from "#engine/requests/index.ts";
 import { findSession, promptView } from "#engine/sessions/index.ts";
 import { requireUser, type UserPrincipal } from "#features/policy/index.ts";
 import { failMessage, listSessionMessages, listWaiting } from "../agents/agent-queries.ts";
-import { hintOwners, retell, takeable } from "../agents/deliver.ts";
+import { hintOwners, refreshPrompts, withdrawable } from "../agents/deliver.ts";
 import { mailboxApi, sessionMessagesApi, sessionNotificationsApi } from "../contract.ts";
-import { mailOf } from "../tools.ts";
+import { toNewMessage } from "../tools.ts";
 import { messageView } from "../views.ts";
 import { letThrough } from "./let-through.ts";
 import { sendAsPerson } from "./send-message.ts";
 
 const MESSAGES = "messages:session";
 
-function writerOf(principal: Principal): UserPrincipal {
+function requireWriter(principal: Principal): UserPrincipal {
   requireMay(principal, "mail.write");
   return requireUser(principal);
 }
 
 const sendingRoutes: readonly Route[] = [
   serve(mailboxApi.send, async ({ engine, principal, body, idempotency }) => {
-    const person = writerOf(principal);
+    const person = requireWriter(principal);
     return { message: messageView(await sendAsPerson(engine, person, body, idempotency), person) };
   }),
   serve(mailboxApi.emit, async ({ engine, principal, body, idempotency }) => {
-    const person = writerOf(principal);
-    const message = await sendAsPerson(engine, person, mailOf(body), idempotency);
+    const person = requireWriter(principal);
+    const message = await sendAsPerson(engine, person, toNewMessage(body), idempotency);
     return { message: messageView(message, person) };
   }),
   serve(mailboxApi.letThrough, async ({ engine, principal, params }) => {
-    const person = writerOf(principal);
+    const person = requireWriter(principal);
     const ids = { promptId: engine.ids.mint("pmt"), runId: engine.ids.mint("run") };
     const prompt = await command(engine, (work) => letThrough(work, person, params.id, ids));
     return { prompt: promptView(prompt) };
@@ -82,9 +82,9 @@ function sessionRoutes(api: typeof sessionMessagesApi | typeof sessionNotificati
         const session = await work.family(params.id);
         requireOwn(principal, "mail.write", session?.row);
         if (!session) throw notFound("session");
-        const messages = await takeable(work, await listWaiting(work.tx, session.row.id));
+        const messages = await withdrawable(work, await listWaiting(work.tx, session.row.id));
         for (const { id } of messages) await failMessage(work.tx, id, "read_by_owner", work.now);
-        await retell(work, session, messages);
+        await refreshPrompts(work, session, messages);
         hintOwners(work, messages);
         return { changed: messages.length };
       });

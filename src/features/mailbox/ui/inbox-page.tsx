@@ -33,7 +33,7 @@ export function InboxPage() {
           <h1 className="flex-1 px-1 text-[0.9375rem] font-semibold">Inbox</h1>
           <Button size="small" onClick={() => setIsWriting(true)}>
             <PenLine size={15} aria-hidden />
-            Write
+            New message
           </Button>
         </header>
         <MessageFilters search={search} />
@@ -54,7 +54,7 @@ export function NoThread() {
   const isAny = list.data?.pages.some(({ items }) => items.length > 0) === true;
   return (
     <p className="grid h-full place-items-center p-6 text-center text-ink-faint">
-      {isAny && "Choose a message to read it here."}
+      {isAny && "Select a message"}
     </p>
   );
 }

@@ -15,10 +15,10 @@ export function LetThrough({ message, now }: { message: MailMessage; now: number
   const send = useMutation({
     mutationFn: () => api.mailbox.letThrough({ id }),
     onSuccess: () => {
-      toasts.say("Let through", "Your agent works on it as if you had asked for it.");
+      toasts.say("Request let through", "Your agent works on it as if you had sent it.");
       return refreshMessages(queryClient);
     },
-    onError: (error) => toasts.fail("The request was not let through", error),
+    onError: (error) => toasts.fail("Could not let the request through", error),
   });
   if (letThroughAt !== null)
     return (
@@ -37,7 +37,7 @@ export function LetThrough({ message, now }: { message: MailMessage; now: number
     <Button
       size="small"
       disabled={send.isPending}
-      title="Your agent may then do for this request what it may do for you"
+      title="Your agent works on this request with its usual permissions"
       onClick={() => send.mutate()}
     >
       <DoorOpen size={14} aria-hidden />

@@ -25,7 +25,7 @@ describe("a message in words", () => {
     const told = (words: string) =>
       eventWords(message({ eventType: "session.approval", content: `Otters waits.\n\n${words}` }));
     expect(told("It presents a plan:\n\nFirst")).toBe("presents a plan");
-    expect(told("It asks to be allowed bash: ls")).toBe("asks to be allowed something");
+    expect(told("It asks to be allowed bash: ls")).toBe("requests approval");
     expect(eventWords(message({ content: "It presents a plan:" }))).toBeNull();
   });
 
@@ -35,7 +35,7 @@ describe("a message in words", () => {
     expect(decisionWords(asked)).toBeNull();
     const decided = { ...asked, decision: "denied" as const };
     expect(decisionWords(decided)).toBe("Not allowed");
-    expect(eventWords(decided)).toBe("asked to be allowed something");
+    expect(eventWords(decided)).toBe("requested approval");
     expect(lineOf(decided)).toMatch(/^Not allowed: /);
   });
 

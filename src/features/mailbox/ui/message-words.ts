@@ -21,7 +21,7 @@ const EVENTS: Partial<Record<MessageEventType, string>> = {
   "session.completed": "is done",
   "session.failed": "failed",
   "session.question": "asks you",
-  "session.approval": "asks to be allowed something",
+  "session.approval": "requests approval",
 };
 
 /** First line of the platform's text about a plan. */
@@ -31,7 +31,7 @@ const PLAN = /^It presents a plan:$/m;
 export function eventWords({ eventType, content, decision }: MailMessage): string | null {
   if (decision !== null && eventType === "session.question") return "asked you";
   if (decision !== null && eventType === "session.approval")
-    return PLAN.test(content) ? "presented a plan" : "asked to be allowed something";
+    return PLAN.test(content) ? "presented a plan" : "requested approval";
   if (eventType === "session.approval" && PLAN.test(content)) return "presents a plan";
   return (eventType && EVENTS[eventType]) ?? null;
 }
@@ -69,10 +69,10 @@ export function partyName({ name, id }: MessageParty): string {
 
 const REASONS: Record<string, string> = {
   recipient_ended: "the session has ended",
-  read_by_owner: "whoever leads the agent has read it instead",
-  hop_limit: "the exchange went back and forth too often, so it was cut",
+  read_by_owner: "the agent's owner marked it as read",
+  hop_limit: "the agents answered each other too often without a person",
   unattended_limit_reached:
-    "it has worked long enough by itself, and goes on when its person writes",
+    "the agent reached its limit of turns without a person and continues when its owner writes",
 };
 
 /** Describes the delivery of a message that the reader or one of their agents wrote. */

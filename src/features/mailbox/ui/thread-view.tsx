@@ -23,19 +23,15 @@ export function ThreadView() {
   const { threadId } = useParams({ from: "/app/inbox/$threadId" });
   const found = useThread(threadId);
   if (found.data) return <OpenThread key={threadId} threadId={threadId} thread={found.data} />;
-  if (!found.isError)
-    return <div role="status" aria-label="Loading the messages" className="h-full" />;
+  if (!found.isError) return <div role="status" aria-label="Loading messages" className="h-full" />;
   const isMissing = found.error instanceof ApiError && found.error.status === 404;
   return (
-    <PageMessage
-      isPart
-      title={isMissing ? "There is no such message" : "The messages cannot be shown"}
-    >
-      <p>{isMissing ? "It is not to you, or it is gone." : messageOf(found.error)}</p>
+    <PageMessage isPart title={isMissing ? "Message not found" : "Could not load the messages"}>
+      <p>{isMissing ? "It was deleted, or it was not sent to you." : messageOf(found.error)}</p>
       <div className="mt-4 flex justify-center gap-2">
         {!isMissing && <Button onClick={() => void found.refetch()}>Try again</Button>}
         <Link to="/inbox" search={true} className="px-3 py-2 text-accent underline">
-          To the inbox
+          Go to inbox
         </Link>
       </div>
     </PageMessage>
@@ -69,7 +65,7 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
     void end.current?.scrollIntoView({ block: "end" });
   }, [count]);
   return (
-    <section aria-label="Messages of this exchange" className="flex h-full flex-col">
+    <section aria-label="Messages in this thread" className="flex h-full flex-col">
       <header className="flex min-h-14 shrink-0 items-center gap-1 border-b border-line px-2 md:px-4">
         <Link
           to="/inbox"
@@ -96,7 +92,7 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
           ))}
           {thread.isCut && (
             <p className="text-center text-xs text-ink-faint">
-              This exchange goes on; only its first {messages.length} messages are shown.
+              Only the first {messages.length} messages of this thread are shown.
             </p>
           )}
           <div ref={end}>
@@ -116,9 +112,10 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
 /** Returns the text at the end of a thread that cannot be replied to. */
 function endWords(messages: readonly MailMessage[], myId: string): string {
   const sent = messages.filter(({ from }) => from.id === myId);
-  if (sent.length === 0) return "Your agent writes in this exchange; you can read it.";
+  if (sent.length === 0)
+    return "This thread is between your agent and others. You can read it, but not reply.";
   const isNote = sent.every(({ to }) => to.id === myId);
-  return isNote ? "A note to yourself." : "The answer will be here.";
+  return isNote ? "A note to yourself." : "Replies appear here.";
 }
 
 /** Names everybody in the thread but the reader. */
@@ -160,8 +157,8 @@ function ThreadActions({
       )}
       {snoozed.length > 0 && (
         <IconButton
-          label="Back to the inbox now"
-          onClick={() => go(snoozed, { snoozedUntil: null }, "Back in the inbox")}
+          label="Move to inbox now"
+          onClick={() => go(snoozed, { snoozedUntil: null }, "Moved to inbox")}
         >
           <Inbox size={17} aria-hidden />
         </IconButton>
@@ -175,8 +172,8 @@ function ThreadActions({
       )}
       {isArchived ? (
         <IconButton
-          label="Move to the inbox"
-          onClick={() => go(messages, { archived: false }, "Moved to the inbox")}
+          label="Move to inbox"
+          onClick={() => go(messages, { archived: false }, "Moved to inbox")}
         >
           <ArchiveRestore size={17} aria-hidden />
         </IconButton>

@@ -116,7 +116,7 @@ export function useMessageChange() {
   };
   const undoChange = useMutation({
     mutationFn: apply,
-    onError: (error) => toasts.fail("It could not be undone", error),
+    onError: (error) => toasts.fail("Could not undo", error),
     onSettled: () => refreshMessages(queryClient),
   });
   return useMutation({
@@ -144,7 +144,7 @@ export function useMessageChange() {
       };
       if (done) toasts.say(done, undefined, undo);
     },
-    onError: (error) => toasts.fail("The message was not changed", error),
+    onError: (error) => toasts.fail("Could not update the message", error),
     onSettled: () => refreshMessages(queryClient),
   });
 }

@@ -7,6 +7,7 @@ describe("what is looked for", () => {
       for: "42",
       kinds: "task,message",
     });
+    expect(readWantedSearch({ kinds: "task,letter" })).toEqual({ kinds: "task,message" });
     expect(readWantedSearch({ for: { a: 1 }, kinds: "constructor" })).toEqual({});
   });
 

@@ -27,9 +27,9 @@ import { MAX_MESSAGE_CHARS } from "./reply-form.tsx";
 /** Message types that a person can write; agents and the platform write the others. */
 const KINDS: Partial<Record<MessageType, string>> = {
   message: "Message",
-  question: "Question: wakes an agent that sleeps",
-  notification: "Notification: asks for nothing",
-  escalation: "Escalation: wakes an agent that sleeps",
+  question: "Question: wakes a sleeping agent",
+  notification: "Notification: needs no reply",
+  escalation: "Escalation: wakes a sleeping agent",
 };
 
 interface MessageDraft {
@@ -108,10 +108,10 @@ export function ComposeForm({ onClose }: { onClose: () => void }) {
         </InlineError>
       )}
       {instead && (
-        <Button onClick={() => choose(instead)}>Write to {revealLine(instead.name)} instead</Button>
+        <Button onClick={() => choose(instead)}>Send to {revealLine(instead.name)} instead</Button>
       )}
       <div className="flex items-center justify-end gap-3">
-        <span className="mr-auto text-2xs text-ink-faint max-md:hidden">Ctrl+Enter sends</span>
+        <span className="mr-auto text-2xs text-ink-faint max-md:hidden">Ctrl+Enter to send</span>
         {JSON.stringify(draft) !== JSON.stringify(EMPTY) && (
           <Button look="ghost" onClick={drop}>
             Discard

@@ -69,7 +69,7 @@ export function ReplyForm({ message }: { message: MailMessage }) {
       />
       {send.isError && <InlineError>{messageOf(send.error)}</InlineError>}
       <div className="flex items-center justify-end gap-3">
-        <span className="text-2xs text-ink-faint max-md:hidden">Ctrl+Enter sends</span>
+        <span className="text-2xs text-ink-faint max-md:hidden">Ctrl+Enter to send</span>
         <Button type="submit" look="primary" disabled={text.trim() === "" || send.isPending}>
           {send.isPending ? "Sending…" : "Reply"}
         </Button>

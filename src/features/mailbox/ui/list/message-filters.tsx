@@ -22,7 +22,7 @@ export function MessageFilters({ search }: { search: InboxSearch }) {
     });
   return (
     <div className="shrink-0 space-y-2 border-b border-line px-3 py-2">
-      <nav aria-label="Boxes" className="flex gap-1">
+      <nav aria-label="Folders" className="flex gap-1">
         {(Object.keys(BOXES) as Box[]).map((one) => (
           <Link
             key={one}
@@ -74,13 +74,13 @@ export function MessageFilters({ search }: { search: InboxSearch }) {
           </label>
         )}
         {search.about !== undefined && (
-          <span className="min-w-0 truncate text-xs text-ink-soft">About one thing</span>
+          <span className="min-w-0 truncate text-xs text-ink-soft">Filtered by subject</span>
         )}
         {isFiltered(search) && (
           <button
             type="button"
-            aria-label="Show all again"
-            title="Show all again"
+            aria-label="Clear filters"
+            title="Clear filters"
             onClick={() =>
               go({ type: undefined, from: undefined, unread: undefined, about: undefined })
             }
@@ -120,7 +120,7 @@ function SenderChoice({ from, onChange }: SenderChoiceProps) {
           {partyName(sender)}
         </option>
       ))}
-      {from !== undefined && !isListed && <option value={from}>From one</option>}
+      {from !== undefined && !isListed && <option value={from}>Selected sender</option>}
     </select>
   );
 }

@@ -99,11 +99,9 @@ function ReadRest() {
     mutationFn: () => api.inbox.readNonActionable(),
     onSuccess: ({ changed }) =>
       toasts.say(
-        changed === 0
-          ? "All that is unread asks for something"
-          : `${plural(changed, "message")} marked as read`,
+        changed === 0 ? "No unread updates" : `${plural(changed, "message")} marked as read`,
       ),
-    onError: (error) => toasts.fail("The messages were not marked as read", error),
+    onError: (error) => toasts.fail("Could not mark messages as read", error),
     onSettled: () => refreshMessages(queryClient),
   });
   if (count === 0) return null;
@@ -113,28 +111,28 @@ function ReadRest() {
       <Button
         size="small"
         look="ghost"
-        title="Marks messages and notifications as read"
+        title="Questions, escalations and approvals stay unread"
         disabled={read.isPending}
         onClick={() => read.mutate()}
       >
         <CheckCheck size={15} aria-hidden />
-        Read all that asks for nothing
+        Mark updates as read
       </Button>
     </div>
   );
 }
 
 const NOTHING: Record<Box, string> = {
-  inbox: "Nothing here. What agents and people write to you arrives here.",
-  snoozed: "Nothing is snoozed.",
-  archived: "Nothing was archived yet.",
-  sent: "You have written no messages yet.",
+  inbox: "Your inbox is empty. Messages from agents and people appear here.",
+  snoozed: "No snoozed messages",
+  archived: "No archived messages",
+  sent: "No sent messages",
 };
 
 function Nothing({ box, isFiltered: hasFilter }: { box: Box; isFiltered: boolean }) {
   return (
     <p className="mx-auto max-w-64 px-4 py-12 text-center text-ink-faint">
-      {hasFilter ? "No message matches." : NOTHING[box]}
+      {hasFilter ? "No matching messages" : NOTHING[box]}
     </p>
   );
 }

@@ -123,7 +123,7 @@ function RowActions({
         <button
           type="button"
           tabIndex={-1}
-          aria-label={`Mark the message of ${name} as ${isUnread ? "read" : "unread"}`}
+          aria-label={`Mark message from ${name} as ${isUnread ? "read" : "unread"}`}
           title={isUnread ? "Mark as read" : "Mark as unread"}
           className={ACTION_STYLE}
           onClick={() => onChange(thread, { read: isUnread })}
@@ -133,7 +133,7 @@ function RowActions({
       )}
       {box !== "archived" && (
         <SnoozeMenu
-          label={`Snooze the message of ${name}`}
+          label={`Snooze message from ${name}`}
           className={ACTION_STYLE}
           tabIndex={-1}
           onSnooze={(snoozedUntil) => onChange(thread, { snoozedUntil }, "Snoozed")}
@@ -156,12 +156,12 @@ function ArchiveButton({
       type="button"
       tabIndex={-1}
       aria-label={
-        isArchived ? `Move the message of ${name} to the inbox` : `Archive the message of ${name}`
+        isArchived ? `Move message from ${name} to inbox` : `Archive message from ${name}`
       }
-      title={isArchived ? "Move to the inbox" : "Archive"}
+      title={isArchived ? "Move to inbox" : "Archive"}
       className={ACTION_STYLE}
       onClick={() =>
-        onChange(thread, { archived: !isArchived }, isArchived ? "Moved to the inbox" : "Archived")
+        onChange(thread, { archived: !isArchived }, isArchived ? "Moved to inbox" : "Archived")
       }
     >
       {isArchived ? <ArchiveRestore size={16} aria-hidden /> : <Archive size={16} aria-hidden />}

@@ -40,24 +40,24 @@ const ROWS: readonly {
     messageType: "notification",
     name: "Notifications",
     events: [
-      ["session.completed", "A session is done"],
-      ["mail.loop_cut", "An exchange between agents was cut"],
+      ["session.completed", "Session completed"],
+      ["mail.loop_cut", "Loop between agents stopped"],
     ],
   },
   {
     messageType: "question",
     name: "Questions",
-    events: [["session.question", "A session asks"]],
+    events: [["session.question", "Session asks a question"]],
   },
   {
     messageType: "escalation",
     name: "Escalations",
-    events: [["session.failed", "A session failed"]],
+    events: [["session.failed", "Session failed"]],
   },
   {
     messageType: "approval",
     name: "Approvals",
-    events: [["session.approval", "A session needs a decision"]],
+    events: [["session.approval", "Session needs a decision"]],
   },
 ];
 

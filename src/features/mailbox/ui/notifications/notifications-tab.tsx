@@ -20,8 +20,8 @@ export function NotificationsTab() {
   return (
     <>
       <Section
-        title="Where messages reach you"
-        text="All of them are in your inbox. Choose what else each kind should do. Saved as you choose."
+        title="Message delivery"
+        text="All messages are in your inbox. Choose more channels for each type. Changes are saved immediately."
       >
         {found.error && <LoadProblem error={found.error} onRetry={() => void found.refetch()} />}
         {found.isPending && <p className="text-ink-faint">Loading…</p>}
@@ -43,8 +43,8 @@ function DigestSection({ preferences }: { preferences: Preferences }) {
   const isOn = preferences.items.some((item) => item.eventType === DONE.eventType && item.digest);
   return (
     <Section
-      title="Sessions that are done"
-      text="They are in your inbox, marked as read: nothing is asked of you. Sessions that an agent started report to that agent instead."
+      title="Completed sessions"
+      text="Messages about completed sessions arrive already read. Sessions that an agent started report to that agent instead."
     >
       <label className="flex items-start gap-2.5 text-sm">
         <input
@@ -57,7 +57,7 @@ function DigestSection({ preferences }: { preferences: Preferences }) {
         <span>
           Collect them in a digest
           <span className="block text-xs text-ink-faint">
-            One unread message that names every session that is done since you last read one.
+            One unread message lists the sessions completed since you last read it.
           </span>
         </span>
       </label>
@@ -80,7 +80,7 @@ function PreferenceTable({ preferences }: { preferences: Preferences }) {
           <thead>
             <tr className="border-b border-line text-xs text-ink-faint [&>th]:px-2 [&>th]:py-2 [&>th]:font-medium">
               <th scope="col" className="!pl-3.5 text-left">
-                Messages
+                Message type
               </th>
               <th scope="col">Inbox</th>
               {all.map((channel) => (
@@ -123,7 +123,7 @@ function PreferenceTable({ preferences }: { preferences: Preferences }) {
       {missing.length > 0 && (
         <p className="text-xs text-ink-faint">
           {list(missing.map((channel) => CHANNELS[channel]))} {missing.length === 1 ? "is" : "are"}{" "}
-          not connected on this server. What is marked there holds once{" "}
+          not connected on this server. Your choices apply once{" "}
           {missing.length === 1 ? "it is" : "they are"}.
         </p>
       )}
