@@ -23,6 +23,7 @@ const ADDED = /alter table (\w+) add column (\w+)/g;
 const INDEX = /create (unique )?index (?:if not exists )?(\w+) on (\w+) \(([^)]*)\)/g;
 const REMOVED = /alter table (\w+) drop column (\w+)/g;
 const DROPPED = /drop index (?:if exists )?(\w+)/g;
+const RENAMED = /alter table (\w+) rename to (\w+)/g;
 
 /** The texts of all migrations. Other SQL is in query files. */
 function ddlTexts(sources: readonly Source[]): string[] {
@@ -48,6 +49,7 @@ function textsIn(node: ts.Node): string[] {
 
 export function findColumns(sources: readonly Source[]): Column[] {
   const texts = ddlTexts(sources);
+  const names = renamedTables(texts);
   const removed = new Set(
     texts.flatMap((text) =>
       [...text.matchAll(REMOVED)].map(([, table, column]) => `${table}.${column}`),
@@ -61,12 +63,14 @@ export function findColumns(sources: readonly Source[]): Column[] {
       ...[...text.matchAll(ADDED)].map(([, table = "", column = ""]) => ({ table, column })),
     ])
     .filter(({ column }) => /^[a-z]\w*$/.test(column) && !KEYWORDS.has(column))
-    .filter(({ table, column }) => !removed.has(`${table}.${column}`));
+    .filter(({ table, column }) => !removed.has(`${table}.${column}`))
+    .map((found) => ({ ...found, table: names.get(found.table) ?? found.table }));
 }
 const KEYWORDS: ReadonlySet<string> = new Set(["primary", "unique", "check", "foreign"]);
 
 export function findIndexes(sources: readonly Source[]): Index[] {
   const texts = ddlTexts(sources);
+  const names = renamedTables(texts);
   const dropped = new Set(
     texts.flatMap((text) => [...text.matchAll(DROPPED)].map(([, name]) => name)),
   );
@@ -79,7 +83,21 @@ export function findIndexes(sources: readonly Source[]): Index[] {
         isUnique: unique !== undefined,
       })),
     )
-    .filter(({ name, columns }) => !dropped.has(name) && /^\w+$/.test(columns[0] ?? ""));
+    .filter(({ name, columns }) => !dropped.has(name) && /^\w+$/.test(columns[0] ?? ""))
+    .map((index) => {
+      const table = names.get(index.table);
+      if (table === undefined) return index;
+      return { ...index, table, name: table + index.name.slice(index.table.length) };
+    });
+}
+
+/** Present names of tables by their first name. The indexes of a renamed table are renamed with it. */
+function renamedTables(texts: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    texts.flatMap((text) =>
+      [...text.matchAll(RENAMED)].map(([, from = "", to = ""]) => [from, to]),
+    ),
+  );
 }
 
 /** Splits at commas outside brackets. */

@@ -10,7 +10,7 @@ import { findUnused } from "./find-unused.ts";
 const KNOWN: Readonly<Record<string, string>> = {
   "column notification_preferences.slack": "read by the name of its channel",
   "column notification_preferences.telegram": "read by the name of its channel",
-  "index letters_context_session":
+  "index messages_context_session":
     "used by the purge of sessions, which names columns in sessionTables",
   "column outbox.last_error": "for whoever looks into a delivery that was put aside",
   "column outbox.delivered_at": "for whoever looks into a delivery",

@@ -39,7 +39,7 @@ export type IdPrefix =
   | "mcp"
   | "mem"
   | "shf"
-  | "ltr"
+  | "msg"
   | "gwc";
 
 /** Mints ids. Injected wherever ids are made, so that a simulation can replay them. */

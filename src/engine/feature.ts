@@ -140,6 +140,8 @@ export interface Searchable {
   columns: readonly string[];
   /** Raised when those columns, or what is derived from them, change: all rows are read anew. */
   version: number;
+  /** Kind of the same rows in earlier versions, whose documents and triggers are replaced. */
+  formerly?: { kind: string; version: number };
   /** Returns those of the ids that exist and may be found. */
   read(reader: Reader, ids: readonly string[]): Promise<SearchableRow[]>;
 }

@@ -7,20 +7,20 @@
 import { createIds } from "#base/ids.ts";
 import { inserter, type Store } from "#base/store/index.ts";
 import type { Route } from "#engine/index.ts";
-import { createMailbox, type InboxRow, type LetterRow } from "#features/mailbox/index.ts";
+import { createMailbox, type InboxRow, type MessageRow } from "#features/mailbox/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { percentile } from "./figure.ts";
 import { openKernel, owner } from "./own-kernel.ts";
 
-const LETTERS = 100_000;
-const UNREAD = LETTERS / 2;
+const MESSAGES = 100_000;
+const UNREAD = MESSAGES / 2;
 const ROWS_AT_ONCE = 500;
 const [folder = ".", times = "200"] = process.argv.slice(2);
 const ids = createIds();
 
 /** Every other message is unread; one of ten is archived as well. */
-function rowOf(at: number): LetterRow {
-  const id = ids.mint("ltr");
+function rowOf(at: number): MessageRow {
+  const id = ids.mint("msg");
   const isRead = at % 2 === 0;
   return {
     id,
@@ -61,14 +61,14 @@ function rowOf(at: number): LetterRow {
 }
 
 async function fill(store: Store): Promise<void> {
-  const insertLetters = inserter<LetterRow>(
-    "letters",
-    Object.keys(rowOf(0)) as (keyof LetterRow)[],
+  const insertMessages = inserter<MessageRow>(
+    "messages",
+    Object.keys(rowOf(0)) as (keyof MessageRow)[],
   );
   const insertInbox = inserter<InboxRow>("inboxes", ["org_id", "user_id", "unread"]);
-  for (let from = 0; from < LETTERS; from += ROWS_AT_ONCE) {
+  for (let from = 0; from < MESSAGES; from += ROWS_AT_ONCE) {
     const rows = Array.from({ length: ROWS_AT_ONCE }, (_, at) => rowOf(from + at));
-    await store.transaction((tx) => tx.execute(insertLetters(tx.dialect, rows)));
+    await store.transaction((tx) => tx.execute(insertMessages(tx.dialect, rows)));
   }
   const inbox = { org_id: "org_1", user_id: "usr_1", unread: UNREAD };
   await store.transaction((tx) => tx.execute(insertInbox(tx.dialect, [inbox])));

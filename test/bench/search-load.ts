@@ -37,11 +37,11 @@ function roll(): number {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
   return state / 4_294_967_296;
 }
-const LETTERS = "etaoinshrdlcumwfgypbvk";
+const MESSAGES = "etaoinshrdlcumwfgypbvk";
 const spellings = Array.from({ length: VOCABULARY }, () =>
   Array.from(
     { length: 2 + Math.floor(roll() * 8) },
-    () => LETTERS[Math.floor(roll() ** 2 * LETTERS.length)],
+    () => MESSAGES[Math.floor(roll() ** 2 * MESSAGES.length)],
   ).join(""),
 );
 /** Few words are common and many are rare, as in any language. */

@@ -11,20 +11,20 @@ const sourcesOf = (files: Record<string, string>) =>
 
 const SCHEMA = `
 const tables = \`
-create table letters (
+create table messages (
   id text primary key, said text not null, gone_at bigint, seen_at bigint, note text,
   check (said <> '')
 );
-create index letters_said on letters (said, id);
-create index letters_note on letters (note);
-create unique index letters_once on letters (gone_at);
+create index messages_said on messages (said, id);
+create index messages_note on messages (note);
+create unique index messages_once on messages (gone_at);
 \`;
-const more = "alter table letters add column weight integer";
+const more = "alter table messages add column weight integer";
 `;
 const QUERIES = `
-const insert = inserter("letters", ["id", "said", "gone_at", "seen_at", "note", "weight"]);
-const find = prepare((db, p) => db.selectFrom("letters").where("said", "=", p("said")));
-const see = prepare((db, p) => db.updateTable("letters").set({ seen_at: p("now"), gone_at: p("gone_at") }));
+const insert = inserter("messages", ["id", "said", "gone_at", "seen_at", "note", "weight"]);
+const find = prepare((db, p) => db.selectFrom("messages").where("said", "=", p("said")));
+const see = prepare((db, p) => db.updateTable("messages").set({ seen_at: p("now"), gone_at: p("gone_at") }));
 `;
 const USE = `
 export function write(text) {
@@ -39,19 +39,19 @@ serve(config.port);
 it("reports unused columns, indexes, states and settings", () => {
   const found = findUnused(
     sourcesOf({
-      "src/features/letters/schema.ts": SCHEMA,
-      "src/features/letters/queries.ts": QUERIES,
-      "src/features/letters/use.ts": USE,
-      "src/features/letters/contract.ts":
-        'export const LETTER_STATES = ["open", "closed", "lost"] as const;',
+      "src/features/messages/schema.ts": SCHEMA,
+      "src/features/messages/queries.ts": QUERIES,
+      "src/features/messages/use.ts": USE,
+      "src/features/messages/contract.ts":
+        'export const MESSAGE_STATES = ["open", "closed", "lost"] as const;',
       "src/base/config.ts": "export interface Config { port: number; colour: string }",
     }),
   );
   expect(found).toEqual([
-    "column letters.gone_at is never written",
-    "column letters.weight is never written",
-    "index letters_note is never used: no query looks for note",
-    "state LETTER_STATES lost is never produced",
+    "column messages.gone_at is never written",
+    "column messages.weight is never written",
+    "index messages_note is never used: no query looks for note",
+    "state MESSAGE_STATES lost is never produced",
     "setting colour is never read",
   ]);
 });

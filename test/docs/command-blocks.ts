@@ -21,7 +21,7 @@ export function commandBlocks(document: string): CommandBlock[] {
 }
 
 /** Placeholder ids, such as `tsk_01…` or `mem_…`. */
-const STAND_IN = /\b(tsk|ltr|ses|apr|mem|rnr)_(\d\d)?…/g;
+const STAND_IN = /\b(tsk|msg|ltr|ses|apr|mem|rnr)_(\d\d)?…/g;
 /** The end of an id, as the picture of a tree shows it. */
 const SHORT_ID = /\b7yb2sn\b/g;
 

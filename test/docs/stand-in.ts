@@ -49,7 +49,7 @@ const KINDS: Record<string, Kind> = {
     list: "/api/me/memories?limit=50",
     make: () => call("/api/me/memories", { content: "Otters hold hands", category: "general" }),
   },
-  ltr: { list: "/api/me/inbox?limit=200", make: failSession },
+  msg: { list: "/api/me/inbox?limit=200", make: failSession },
   apr: { list: "/api/approvals?state=pending", make: askForSomething },
   rnr: { list: "/api/runners", make: () => Promise.reject(new Error("there is no runner")) },
 };

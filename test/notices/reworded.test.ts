@@ -13,7 +13,7 @@ const reworded: Feature = {
   renderNotices: { children: other, messages: other, board: other, callback: other, call: other },
 };
 
-/** A child that ends, a task that is given, letters of the person and of a guest. */
+/** A child that ends, a task that is given, messages of the person and of a guest. */
 async function story(more: readonly Feature[]) {
   const office = await FakeOffice.open({ more });
   const [ann, bob] = [await office.person("Ann"), await office.person("Bob")];
@@ -90,8 +90,8 @@ it("changes no row, no line and no right", async () => {
     null,
     "counter finished its turn",
     "Pay was given to it",
-    "A letter from Ann",
-    "A letter from Bob",
+    "A message from Ann",
+    "A message from Bob",
   ]);
   expect(seen.terminal).toEqual([null, ["counter: finished its turn"], null, null, null]);
   expect(seen.endedWaitingFor).toBe("children");

@@ -15,7 +15,7 @@ const FIELDS: readonly [RegExp, string][] = [
   [/prompt(Id)?$/i, "prompts"],
   [/run(Id)?$/i, "runs"],
   [/memory/i, "memories"],
-  [/message|letter|reply/i, "inbox"],
+  [/message|reply/i, "inbox"],
 ];
 
 export class KnownIds {
@@ -58,6 +58,6 @@ export class KnownIds {
     if (typeof item !== "object" || item === null) return;
     const { id, name, userId } = item as Record<string, unknown>;
     this.learn(collection, id ?? userId ?? name);
-    if (collection === "letters" || collection === "messages") this.learn("inbox", id);
+    if (collection === "messages") this.learn("inbox", id);
   }
 }

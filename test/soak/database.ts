@@ -13,7 +13,7 @@ const BUSY_MS = 20_000;
  * Tables whose rows stay when a session is purged: the audit trail and the usage belong to the
  * organisation, and messages belong to their recipients.
  */
-const KEPT_TABLES = /^(audit|usage|letters|mail)/;
+const KEPT_TABLES = /^(audit|usage|messages|mail)/;
 
 export class Database {
   readonly #file: string;

@@ -10,8 +10,8 @@ import type { Cleanup } from "#test/services/servers/cleanup.ts";
 import { Database } from "./database.ts";
 import { createDelegations } from "./load/delegations.ts";
 import { Ledger } from "./load/ledger.ts";
-import { createLetters } from "./load/letters.ts";
 import { createLongSession } from "./load/long-sessions.ts";
+import { createMessages } from "./load/messages.ts";
 import { startPersonalRunner } from "./load/personal-runner.ts";
 import { createProbe } from "./load/probe.ts";
 import { createReader } from "./load/readers.ts";
@@ -82,8 +82,8 @@ export async function startSoak(cleanup: Cleanup, program: string, random: Rando
     lead.worker,
     createShortSessions(ann, "of ann", random.fork()),
     createShortSessions(bob, "of bob", random.fork()),
-    createLetters(ann, "bob", random.fork()),
-    createLetters(bob, "ann", random.fork()),
+    createMessages(ann, "bob", random.fork()),
+    createMessages(bob, "ann", random.fork()),
     createTasks(owner, lead.id),
     createReader(owner, random.fork()),
     createReader(ann, random.fork()),

@@ -9,14 +9,14 @@ import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
 import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import { promptSchema } from "#protocol/sessions.ts";
 
-export const LETTER_TYPES = MESSAGE_TYPES;
-export type LetterType = (typeof LETTER_TYPES)[number];
+export { MESSAGE_TYPES };
+export type MessageType = (typeof MESSAGE_TYPES)[number];
 
 /** Message types that need no action; one request may mark all of them as read. */
-export const NON_ACTIONABLE: readonly LetterType[] = ["message", "notification"];
+export const NON_ACTIONABLE: readonly MessageType[] = ["message", "notification"];
 
 /** Events that the platform writes messages about. Only the platform sets an event type. */
-export const LETTER_EVENTS = [
+export const MESSAGE_EVENT_TYPES = [
   "session.completed",
   "session.failed",
   "session.question",
@@ -25,18 +25,18 @@ export const LETTER_EVENTS = [
   "session.digest",
   "mail.loop_cut",
 ] as const;
-export type LetterEvent = (typeof LETTER_EVENTS)[number];
+export type MessageEventType = (typeof MESSAGE_EVENT_TYPES)[number];
 
 /**
  * Channels that deliver messages to people besides the web page, if the server has them configured.
  */
-export const LETTER_CHANNELS = ["slack", "telegram", "email", "push"] as const;
-export type LetterChannel = (typeof LETTER_CHANNELS)[number];
+export const NOTIFICATION_CHANNELS = ["slack", "telegram", "email", "push"] as const;
+export type NotificationChannel = (typeof NOTIFICATION_CHANNELS)[number];
 
-export const LETTER_BOXES = ["inbox", "snoozed", "archived", "sent", "all"] as const;
-export type LetterBox = (typeof LETTER_BOXES)[number];
+export const MAIL_FOLDERS = ["inbox", "snoozed", "archived", "sent", "all"] as const;
+export type MailFolder = (typeof MAIL_FOLDERS)[number];
 
-export const MAX_LETTER_CHARS = 32_000;
+export const MAX_MESSAGE_CHARS = 32_000;
 const MAX_TO_CHARS = 200;
 const MAX_REF_CHARS = 500;
 const MAX_CONTACTS = 200;
@@ -49,7 +49,7 @@ export const MAX_HOPS = 8;
 /**
  * Delivery states of a message to an agent. A message to a person is delivered once it is written.
  */
-export const LETTER_FATES = [
+export const MESSAGE_FATES = [
   /** The message is in the inbox, or its agent has started to read it. */
   "delivered",
   /** The agent is busy, hibernated or archived, and reads the message later. */
@@ -57,10 +57,10 @@ export const LETTER_FATES = [
   /** Nobody will read the message; `fateReason` gives the reason. */
   "failed",
 ] as const;
-export type LetterFate = (typeof LETTER_FATES)[number];
+export type MessageFate = (typeof MESSAGE_FATES)[number];
 
 /** Ways in which an approval, question or plan was closed. */
-export const LETTER_DECISIONS = [
+export const MESSAGE_DECISIONS = [
   "allowed",
   "denied",
   "revised",
@@ -68,7 +68,7 @@ export const LETTER_DECISIONS = [
   "expired",
   "cancelled",
 ] as const;
-export type LetterDecision = (typeof LETTER_DECISIONS)[number];
+export type MessageDecision = (typeof MESSAGE_DECISIONS)[number];
 
 const partySchema = z
   .object({
@@ -79,10 +79,10 @@ const partySchema = z
     /** Handle of an orchestrator, without the @; null for everybody else. */
     handle: z.string().nullable(),
   })
-  .meta({ id: "LetterParty" });
-export type LetterParty = z.infer<typeof partySchema>;
+  .meta({ id: "MessageParty" });
+export type MessageParty = z.infer<typeof partySchema>;
 
-export const letterSchema = z
+export const messageSchema = z
   .object({
     id: z.string(),
     /** Id of the first message of the thread. */
@@ -90,9 +90,9 @@ export const letterSchema = z
     replyToId: z.string().nullable(),
     from: partySchema,
     to: partySchema,
-    messageType: z.enum(LETTER_TYPES),
+    messageType: z.enum(MESSAGE_TYPES),
     /** Event that the platform wrote the message about; null if somebody else wrote it. */
-    eventType: z.enum(LETTER_EVENTS).nullable(),
+    eventType: z.enum(MESSAGE_EVENT_TYPES).nullable(),
     content: z.string(),
     contextSessionId: z.string().nullable(),
     contextTaskId: z.string().nullable(),
@@ -102,10 +102,10 @@ export const letterSchema = z
      */
     contextRef: z.string().nullable(),
     /** Decision on the approval, question or plan; null while it is pending. */
-    decision: z.enum(LETTER_DECISIONS).nullable(),
+    decision: z.enum(MESSAGE_DECISIONS).nullable(),
     /** Web address of the pull request or issue that `contextRef` names. */
     contextUrl: z.string().nullable(),
-    fate: z.enum(LETTER_FATES),
+    fate: z.enum(MESSAGE_FATES),
     fateReason: z.string().nullable(),
     /** True for a guest's request to your agent that you may let through as an ordinary turn. */
     mayLetThrough: z.boolean(),
@@ -117,10 +117,10 @@ export const letterSchema = z
     snoozedUntil: isoTime.nullable(),
     createdAt: isoTime,
   })
-  .meta({ id: "Letter" });
-export type Letter = z.infer<typeof letterSchema>;
+  .meta({ id: "Message" });
+export type MailMessage = z.infer<typeof messageSchema>;
 
-export const letterContent = prose(MAX_LETTER_CHARS).refine(
+export const messageContent = prose(MAX_MESSAGE_CHARS).refine(
   (text) => text.trim() !== "",
   "is empty",
 );
@@ -128,27 +128,27 @@ const to = prose(MAX_TO_CHARS)
   .transform((text) => text.trim())
   .refine((text) => text !== "", "is empty")
   .describe(
-    "Whom: a session's id, orchestrator, @handle of an orchestrator, or a person: their name if it is unique, @user:name, or their id.",
+    "Recipient: a session's id, orchestrator, the @handle of an orchestrator, or a person by unique name, @user:name or id.",
   );
 const id = z.string().min(1).max(MAX_TO_CHARS).transform(cleanText);
 
-const letterFields = {
-  content: letterContent,
-  messageType: z.enum(LETTER_TYPES).optional(),
+const messageFields = {
+  content: messageContent,
+  messageType: z.enum(MESSAGE_TYPES).optional(),
   contextTaskId: id.optional(),
   contextSessionId: id.optional(),
   contextRef: prose(MAX_REF_CHARS).optional(),
-  replyToId: id.optional().describe("The letter it answers."),
+  replyToId: id.optional().describe("Id of the message that this one answers."),
 };
 
 /** New message. A reply needs no `to`; it goes to the sender of the message it answers. */
-export const newLetterSchema = z
-  .strictObject({ to: to.optional(), ...letterFields })
-  .refine((letter) => letter.to !== undefined || letter.replyToId !== undefined, {
+export const newMessageSchema = z
+  .strictObject({ to: to.optional(), ...messageFields })
+  .refine((message) => message.to !== undefined || message.replyToId !== undefined, {
     path: ["to"],
-    message: "Say to whom, or which letter it answers.",
+    message: "Give to or replyToId.",
   });
-export type NewLetter = z.infer<typeof newLetterSchema>;
+export type NewMessage = z.infer<typeof newMessageSchema>;
 
 /** New message in the form of a notification; exactly one field names the recipient. */
 export const emitSchema = z
@@ -157,11 +157,11 @@ export const emitSchema = z
     toHandle: to.optional(),
     toUserId: id.optional(),
     toSessionId: id.optional(),
-    ...letterFields,
+    ...messageFields,
   })
   .refine(
-    (letter) =>
-      [letter.to, letter.toHandle, letter.toUserId, letter.toSessionId].filter(
+    (message) =>
+      [message.to, message.toHandle, message.toUserId, message.toSessionId].filter(
         (one) => one !== undefined,
       ).length === 1,
     { path: ["to"], message: "Give exactly one of to, toHandle, toUserId and toSessionId." },
@@ -170,9 +170,9 @@ export type EmitRequest = z.infer<typeof emitSchema>;
 
 const flag = z.stringbool();
 export const inboxQuery = z.strictObject({
-  box: z.enum(LETTER_BOXES).default("inbox"),
+  box: z.enum(MAIL_FOLDERS).default("inbox"),
   unreadOnly: flag.optional(),
-  messageType: z.enum(LETTER_TYPES).optional(),
+  messageType: z.enum(MESSAGE_TYPES).optional(),
   fromSessionId: id.optional(),
   fromUserId: id.optional(),
   contextSessionId: id.optional(),
@@ -189,13 +189,13 @@ export const threadQuery = z.strictObject({
 });
 export type ThreadQuery = z.infer<typeof threadQuery>;
 
-const sessionLettersQuery = z.strictObject({
+const sessionMessagesQuery = z.strictObject({
   /** Includes messages that the agent has read. */
   all: flag.optional(),
   ...pageQuery,
 });
 
-export const letterChangeSchema = z
+export const messageChangeSchema = z
   .strictObject({
     read: z.boolean(),
     archived: z.boolean(),
@@ -206,15 +206,15 @@ export const letterChangeSchema = z
       .nullable(),
   })
   .partial()
-  .refine((change) => Object.keys(change).length > 0, "Say what is to be changed.");
-export type LetterChange = z.infer<typeof letterChangeSchema>;
+  .refine((change) => Object.keys(change).length > 0, "Give at least one change.");
+export type MessageChange = z.infer<typeof messageChangeSchema>;
 
 /** One item per message type, and one per type and event with its own setting. */
 const preferenceSchema = z
   .object({
-    messageType: z.enum(LETTER_TYPES),
+    messageType: z.enum(MESSAGE_TYPES),
     /** Null applies to every event. */
-    eventType: z.enum(LETTER_EVENTS).nullable(),
+    eventType: z.enum(MESSAGE_EVENT_TYPES).nullable(),
     /** Always true: every message to you is in your inbox. */
     deliverWeb: z.literal(true),
     deliverSlack: z.boolean(),
@@ -235,12 +235,12 @@ export type NotificationPreference = z.infer<typeof preferenceSchema>;
 const preferencesSchema = z.object({
   items: z.array(preferenceSchema),
   /** Channels that this server can reach you by. */
-  channels: z.array(z.enum(LETTER_CHANNELS)),
+  channels: z.array(z.enum(NOTIFICATION_CHANNELS)),
 });
 
 const preferenceChangeSchema = z.strictObject({
-  messageType: z.enum(LETTER_TYPES),
-  eventType: z.enum(LETTER_EVENTS).nullable().default(null),
+  messageType: z.enum(MESSAGE_TYPES),
+  eventType: z.enum(MESSAGE_EVENT_TYPES).nullable().default(null),
   deliverWeb: z.boolean().optional(),
   deliverSlack: z.boolean().optional(),
   deliverTelegram: z.boolean().optional(),
@@ -256,8 +256,8 @@ const contactsSchema = z.object({
   items: z.array(z.object({ userId: z.string(), name: z.string() })),
 });
 
-const one = z.object({ letter: letterSchema });
-const page = pageOf(letterSchema);
+const one = z.object({ message: messageSchema });
+const page = pageOf(messageSchema);
 /** Number of messages that a route changed. */
 export const changedSchema = z.object({ changed: z.number().int() });
 const INBOX = "Inbox";
@@ -270,7 +270,7 @@ const sessionRoutes = <const Base extends string>(base: Base) => ({
     path: base,
     summary: "Messages to a session's agent, newest first: the unread ones, or all",
     tag: MAILBOX,
-    query: sessionLettersQuery,
+    query: sessionMessagesQuery,
     response: page,
   }),
   readAll: apiRoute({
@@ -296,7 +296,7 @@ export const mailboxApi = {
     path: "/api/messages",
     summary: "Send a message to a session, to an agent by its @handle, or to a person",
     tag: MAILBOX,
-    body: newLetterSchema,
+    body: newMessageSchema,
     response: one,
     status: 201,
     takesIdempotencyKey: true,

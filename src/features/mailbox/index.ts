@@ -6,16 +6,16 @@
 import type { Feature } from "#engine/index.ts";
 import { judgeGuest } from "./agents/guest.ts";
 import { listenForAgents } from "./agents/listen-agents.ts";
-import { SNOOZE_TIMER } from "./inbox/change-letter.ts";
+import { SNOOZE_TIMER } from "./inbox/change-message.ts";
 import { inboxRoutes } from "./inbox/inbox-routes.ts";
 import { listenForPeople } from "./inbox/listen-people.ts";
-import { snoozeIsOver } from "./inbox/snooze.ts";
-import { purgeLettersOf } from "./keeping/purge.ts";
+import { endSnooze } from "./inbox/snooze.ts";
+import { purgeMessagesOf } from "./keeping/purge.ts";
 import { forgetTasks } from "./keeping/purge-queries.ts";
-import { lettersRetention } from "./keeping/retention.ts";
-import { lettersToFind } from "./keeping/searchable.ts";
+import { messagesRetention } from "./keeping/retention.ts";
+import { searchableMessages } from "./keeping/searchable.ts";
 import { mailboxMigrations } from "./schema.ts";
-import { mailText } from "./sending/letter-text.ts";
+import { noticeText } from "./sending/message-text.ts";
 import { sendRoutes } from "./sending/send-routes.ts";
 import { mailboxTools } from "./tools.ts";
 
@@ -31,18 +31,18 @@ export function createMailbox(): Feature {
           await forgetTasks(tx, event.ids);
       },
     ],
-    timers: { [SNOOZE_TIMER]: snoozeIsOver },
+    timers: { [SNOOZE_TIMER]: endSnooze },
     routes: [...sendRoutes, ...inboxRoutes],
     tools: mailboxTools,
     judge: judgeGuest,
-    renderNotices: { messages: mailText },
-    searchable: [lettersToFind],
+    renderNotices: { messages: noticeText },
+    searchable: [searchableMessages],
     // Messages from a deleted session stay with their recipients.
-    sessionTables: ["letters.to_session_id", "letters.context_session_id=null"],
-    retention: [lettersRetention],
-    purgePerson: purgeLettersOf,
+    sessionTables: ["messages.to_session_id", "messages.context_session_id=null"],
+    retention: [messagesRetention],
+    purgePerson: purgeMessagesOf,
   };
 }
 
-export { readLately } from "./agents/read-lately.ts";
-export type { InboxRow, LetterRow } from "./schema.ts";
+export { readRecentMessages } from "./agents/read-recent.ts";
+export type { InboxRow, MessageRow } from "./schema.ts";

@@ -1,7 +1,7 @@
 /** SQL on messages and inboxes: writing messages and changing those to people. */
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { Person } from "#engine/index.ts";
-import type { InboxRow, LetterRow, MailboxTables } from "./schema.ts";
+import type { InboxRow, MailboxTables, MessageRow } from "./schema.ts";
 
 const prepare = statements<MailboxTables>();
 
@@ -40,33 +40,33 @@ const COLUMNS = [
   "surfaced_at",
   "cause_key",
   "created_at",
-] as const satisfies readonly (keyof LetterRow)[];
+] as const satisfies readonly (keyof MessageRow)[];
 
 // Single messages
 
-const insertLetterRow = prepare<LetterRow, unknown>((db, p) =>
+const insertMessageRow = prepare<MessageRow, unknown>((db, p) =>
   db
-    .insertInto("letters")
-    .values(Object.fromEntries(COLUMNS.map((name) => [name, p(name)])) as unknown as LetterRow)
+    .insertInto("messages")
+    .values(Object.fromEntries(COLUMNS.map((name) => [name, p(name)])) as unknown as MessageRow)
     .onConflict((conflict) => conflict.column("cause_key").doNothing()),
 );
 /** Returns false if a message with the same cause key already exists. */
-export async function insertLetter(tx: Tx, row: LetterRow): Promise<boolean> {
-  return (await tx.run(insertLetterRow, row)) > 0;
+export async function insertMessage(tx: Tx, row: MessageRow): Promise<boolean> {
+  return (await tx.run(insertMessageRow, row)) > 0;
 }
 
-const selectLetter = prepare<{ id: string }, LetterRow>((db, p) =>
-  db.selectFrom("letters").selectAll().where("id", "=", p("id")),
+const selectMessage = prepare<{ id: string }, MessageRow>((db, p) =>
+  db.selectFrom("messages").selectAll().where("id", "=", p("id")),
 );
 /** Finds a message of any owner; the caller checks access before showing it. */
-export function findLetter(reader: Reader, id: string): Promise<LetterRow | undefined> {
-  return reader.first(selectLetter, { id });
+export function findMessage(reader: Reader, id: string): Promise<MessageRow | undefined> {
+  return reader.first(selectMessage, { id });
 }
 
-const selectByCause = prepare<{ causeKey: string }, LetterRow>((db, p) =>
-  db.selectFrom("letters").selectAll().where("cause_key", "=", p("causeKey")),
+const selectByCause = prepare<{ causeKey: string }, MessageRow>((db, p) =>
+  db.selectFrom("messages").selectAll().where("cause_key", "=", p("causeKey")),
 );
-export function findByCause(reader: Reader, causeKey: string): Promise<LetterRow | undefined> {
+export function findByCause(reader: Reader, causeKey: string): Promise<MessageRow | undefined> {
   return reader.first(selectByCause, { causeKey });
 }
 
@@ -119,13 +119,13 @@ export async function readUnread(reader: Reader, { orgId, userId }: Person): Pro
 
 // Changes to messages. A message to a person changes only while their inbox is locked.
 
-export type LetterState = Pick<
-  LetterRow,
+export type MessageState = Pick<
+  MessageRow,
   "id" | "read_at" | "archived_at" | "snoozed_until" | "surfaced_at"
 >;
-const updateState = prepare<LetterState, unknown>((db, p) =>
+const updateState = prepare<MessageState, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({
       read_at: p("read_at"),
       archived_at: p("archived_at"),
@@ -136,13 +136,13 @@ const updateState = prepare<LetterState, unknown>((db, p) =>
 );
 export function saveState(
   tx: Tx,
-  { id, read_at, archived_at, snoozed_until, surfaced_at }: LetterState,
+  { id, read_at, archived_at, snoozed_until, surfaced_at }: MessageState,
 ): Promise<number> {
   return tx.run(updateState, { id, read_at, archived_at, snoozed_until, surfaced_at });
 }
 
-export type LetterNews = Pick<
-  LetterRow,
+export type MessageReplacement = Pick<
+  MessageRow,
   | "id"
   | "message_type"
   | "event_type"
@@ -152,9 +152,9 @@ export type LetterNews = Pick<
   | "surfaced_at"
   | "created_at"
 >;
-const updateNews = prepare<LetterNews, unknown>((db, p) =>
+const updateReplacement = prepare<MessageReplacement, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({
       message_type: p("message_type"),
       event_type: p("event_type"),
@@ -167,29 +167,29 @@ const updateNews = prepare<LetterNews, unknown>((db, p) =>
     .where("id", "=", p("id")),
 );
 /** Replaces the content of a platform message with newer information. */
-export function saveNews(tx: Tx, row: LetterNews): Promise<number> {
+export function saveReplacement(tx: Tx, row: MessageReplacement): Promise<number> {
   const { id, message_type, event_type, from_thread, context_ref, content } = row;
   const { surfaced_at, created_at } = row;
   const fields = { message_type, event_type, from_thread, context_ref, content };
-  return tx.run(updateNews, { id, ...fields, surfaced_at, created_at });
+  return tx.run(updateReplacement, { id, ...fields, surfaced_at, created_at });
 }
 
-const updateDecision = prepare<Pick<LetterRow, "id" | "decision">, unknown>((db, p) =>
+const updateDecision = prepare<Pick<MessageRow, "id" | "decision">, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({ decision: p("decision") })
     .where("id", "=", p("id")),
 );
 export function saveDecision(
   tx: Tx,
-  { id, decision }: Pick<LetterRow, "id" | "decision">,
+  { id, decision }: Pick<MessageRow, "id" | "decision">,
 ): Promise<number> {
   return tx.run(updateDecision, { id, decision });
 }
 
 const updateLetThrough = prepare<{ id: string; at: number }, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({ let_through_at: p("at") })
     .where("id", "=", p("id"))
     .where("let_through_at", "is", null),
@@ -200,14 +200,14 @@ export function saveLetThrough(tx: Tx, id: string, at: number): Promise<number> 
 }
 
 const forgetCauseOf = prepare<{ id: string }, unknown>((db, p) =>
-  db.updateTable("letters").set({ cause_key: null }).where("id", "=", p("id")),
+  db.updateTable("messages").set({ cause_key: null }).where("id", "=", p("id")),
 );
-const selectNewsOf = prepare<
+const selectPlatformMessages = prepare<
   { sessionId: string; limit: number },
-  Pick<LetterRow, "id" | "content">
+  Pick<MessageRow, "id" | "content">
 >((db, p) =>
   db
-    .selectFrom("letters")
+    .selectFrom("messages")
     .select(["id", "content"])
     .where("from_session_id", "=", p("sessionId"))
     .where("event_type", "is not", null)
@@ -215,17 +215,17 @@ const selectNewsOf = prepare<
     .limit(p("limit")),
 );
 /** Lists the newest messages that the platform wrote about a session. */
-export function listNewsOf(
+export function listPlatformMessages(
   reader: Reader,
   sessionId: string,
   limit: number,
-): Promise<Pick<LetterRow, "id" | "content">[]> {
-  return reader.all(selectNewsOf, { sessionId, limit });
+): Promise<Pick<MessageRow, "id" | "content">[]> {
+  return reader.all(selectPlatformMessages, { sessionId, limit });
 }
 
 const updateContent = prepare<{ id: string; content: string }, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({ content: p("content") })
     .where("id", "=", p("id")),
 );

@@ -5,9 +5,9 @@
  */
 import type { Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
-import type { LetterDecision, LetterEvent, LetterFate, LetterType } from "./contract.ts";
+import type { MessageDecision, MessageEventType, MessageFate, MessageType } from "./contract.ts";
 
-export interface LetterRow {
+export interface MessageRow {
   id: string;
   org_id: string;
   thread_id: string;
@@ -30,8 +30,8 @@ export interface LetterRow {
   to_handle: string | null;
   /** Thread in which the receiving agent reads the message. */
   to_thread: string | null;
-  message_type: LetterType;
-  event_type: LetterEvent | null;
+  message_type: MessageType;
+  event_type: MessageEventType | null;
   content: string;
   context_session_id: string | null;
   context_task_id: string | null;
@@ -39,12 +39,12 @@ export interface LetterRow {
   /** Number of hops between different owners since a person last wrote. */
   hops: number;
   /** Decision on the approval, question or plan; null while it is pending, or if there is none. */
-  decision: LetterDecision | null;
+  decision: MessageDecision | null;
   /**
    * Time when the agent's owner let a guest's request through; null if not yet, or not a request.
    */
   let_through_at: number | null;
-  fate: LetterFate;
+  fate: MessageFate;
   fate_reason: string | null;
   /** Prompt that delivers the message to its agent. */
   prompt_id: string | null;
@@ -69,9 +69,9 @@ export interface InboxRow {
 export interface PreferenceRow {
   org_id: string;
   user_id: string;
-  message_type: LetterType;
+  message_type: MessageType;
   /** Empty for a setting that applies to every event. */
-  event_type: LetterEvent | "";
+  event_type: MessageEventType | "";
   slack: number;
   telegram: number;
   email: number;
@@ -88,7 +88,7 @@ export interface ContactRow {
 }
 
 export interface MailboxTables {
-  letters: LetterRow;
+  messages: MessageRow;
   inboxes: InboxRow;
   notification_preferences: PreferenceRow;
   mail_contacts: ContactRow;
@@ -200,6 +200,47 @@ create index letters_context_task on letters (context_task_id) where context_tas
 `;
 const letThrough = "alter table letters add column let_through_at bigint";
 
+/**
+ * Renames the table `letters` to `messages`, and the values that other rows store about it. PostgreSQL
+ * renames indexes and constraints in place. SQLite cannot, so it builds the indexes again; the rows
+ * stay where they are.
+ */
+const renameTable = {
+  sqlite: () => [
+    "alter table letters rename to messages",
+    ...[tables, room, settled, references, contexts].flatMap((text) =>
+      [...text.matchAll(/create index (letters_\w+)[^;]+/g)].flatMap(([statement, name]) => [
+        `drop index ${name}`,
+        statement.replace(/\bletters/g, "messages"),
+      ]),
+    ),
+  ],
+  postgres: () => [
+    "alter table letters rename to messages",
+    `do $$ declare item record; begin
+      for item in select conname as name from pg_constraint
+        where conrelid = 'messages'::regclass and conname like 'letters%' loop
+        execute format('alter table messages rename constraint %I to %I', item.name,
+          'messages' || substr(item.name, 8));
+      end loop;
+      for item in select relname as name from pg_class join pg_index on indexrelid = pg_class.oid
+        where indrelid = 'messages'::regclass and relname like 'letters%' loop
+        execute format('alter index %I rename to %I', item.name,
+          'messages' || substr(item.name, 8));
+      end loop;
+    end $$`,
+  ],
+} as const;
+
+/** Few rows: messages that are snoozed, wait for a channel, or report a cut exchange. */
+const renameValues = [
+  "update timers set kind = 'message_snoozed' where kind = 'letter_snoozed'",
+  `update outbox set kind = 'message' || substr(kind, 7),
+    payload = replace(payload, '"letterId":', '"messageId":') where kind like 'letter.%'`,
+  `update messages set context_ref = 'message' || substr(context_ref, 7)
+    where event_type = 'mail.loop_cut' and context_ref like 'letter:%'`,
+];
+
 export const mailboxMigrations: readonly Migration[] = [
   { id: "mailbox-0001-letters", statements: (dialect) => ddl(dialect, tables) },
   { id: "mailbox-0002-room", statements: (dialect) => ddl(dialect, room) },
@@ -209,4 +250,8 @@ export const mailboxMigrations: readonly Migration[] = [
   { id: "mailbox-0024-references", statements: (dialect) => ddl(dialect, references) },
   { id: "mailbox-0027-contexts", statements: (dialect) => ddl(dialect, contexts) },
   { id: "mailbox-0028-let-through", statements: (dialect) => ddl(dialect, letThrough) },
+  {
+    id: "mailbox-0029-messages",
+    statements: (dialect) => [...renameTable[dialect](), ...renameValues],
+  },
 ];

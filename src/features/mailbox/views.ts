@@ -1,14 +1,14 @@
 /** API views of messages. */
 import { isoTime } from "#engine/sessions/index.ts";
-import { isGuestLetter } from "./agents/guest.ts";
-import type { Letter, LetterParty } from "./contract.ts";
-import type { LetterRow } from "./schema.ts";
+import { isGuestMessage } from "./agents/guest.ts";
+import type { MailMessage, MessageParty } from "./contract.ts";
+import type { MessageRow } from "./schema.ts";
 import { contextUrl } from "./sending/context-url.ts";
 
 const timeOf = (at: number | null) => (at === null ? null : isoTime(at));
 
 /** Read, archive and snooze state is shown only to the recipient's side. */
-export function letterView(row: LetterRow, { userId }: { userId: string }): Letter {
+export function messageView(row: MessageRow, { userId }: { userId: string }): MailMessage {
   const isRecipient = row.to_owner_id === userId;
   const readAt = isRecipient ? timeOf(row.read_at) : null;
   return {
@@ -30,7 +30,7 @@ export function letterView(row: LetterRow, { userId }: { userId: string }): Lett
     mayLetThrough:
       isRecipient &&
       row.to_session_id !== null &&
-      isGuestLetter(row) &&
+      isGuestMessage(row) &&
       row.let_through_at === null,
     letThroughAt: isRecipient ? timeOf(row.let_through_at) : null,
     read: readAt !== null,
@@ -46,7 +46,7 @@ function partyOf(
   userId: string | null,
   name: string,
   handle: string | null,
-): LetterParty {
+): MessageParty {
   return sessionId === null
     ? { kind: "user", id: userId ?? "", name, handle }
     : { kind: "session", id: sessionId, name, handle };

@@ -19,7 +19,7 @@ describe("which yes covers children", () => {
     ["a push of a named branch", "push_branch", { branch: "a" }, {}, true],
     ["a pull request of its own branch", "create_pull_request", { title: "a" }, {}, false],
     ["a process by its id", "processes", { action: "kill", id: "p1" }, {}, false],
-    ["a letter", "mailbox_send", { to: "usr_1", content: "x" }, {}, false],
+    ["a message", "mailbox_send", { to: "usr_1", content: "x" }, {}, false],
   ] as const)("%s", (_what, tool, input, more, covers) => {
     const call = { tool, target: "t", shown: shown(input, more) };
     expect(childKeyOf(call, "allow") !== null).toBe(covers);

@@ -10,7 +10,7 @@ export const SEARCH_KINDS = [
   "session",
   "transcript",
   "task",
-  "letter",
+  "message",
   "memory",
   "persona",
   "repo",

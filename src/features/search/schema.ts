@@ -119,12 +119,45 @@ export function searchMigrations(searchables: readonly Searchable[]): readonly M
         ENTRY_REDACTED[dialect],
       ],
     },
-    ...searchables.flatMap((searchable) =>
-      Array.from({ length: searchable.version }, (_, at) => ({
-        id: `search-${searchable.kind}-${String(at + 1).padStart(4, "0")}`,
-        statements: (dialect: Dialect) => changeTriggers(dialect, searchable),
-      })),
-    ),
+    ...searchables.flatMap((searchable) => [
+      // Databases of earlier versions have applied these steps; a new one skips them.
+      ...(searchable.formerly ? stepsOf(searchable.formerly, () => []) : []),
+      ...stepsOf(searchable, (dialect) => [
+        ...dropFormer(dialect, searchable),
+        ...changeTriggers(dialect, searchable),
+      ]),
+    ]),
+  ];
+}
+
+function stepsOf(
+  { kind, version }: { kind: string; version: number },
+  statements: Migration["statements"],
+): Migration[] {
+  return Array.from({ length: version }, (_, at) => ({
+    id: `search-${kind}-${String(at + 1).padStart(4, "0")}`,
+    statements,
+  }));
+}
+
+const triggersOf = (kind: string) =>
+  ["new", "changed", "gone"].map((what) => `search_${kind}_${what}`);
+
+const dropTriggers = (dialect: Dialect, kind: string, table: string) =>
+  triggersOf(kind).map(
+    (name) => `drop trigger if exists ${name}${dialect === "sqlite" ? "" : ` on ${table}`}`,
+  );
+
+/**
+ * Drops the triggers of the former kind, and marks its documents as changed: no source has that kind
+ * any more, so the indexer deletes them at its own pace.
+ */
+function dropFormer(dialect: Dialect, { table, formerly }: Searchable): string[] {
+  if (!formerly) return [];
+  return [
+    ...dropTriggers(dialect, formerly.kind, table),
+    `insert into search_changes (kind, ref)
+      select kind, ref from search_documents where kind = '${formerly.kind}'`,
   ];
 }
 
@@ -139,9 +172,8 @@ function changeTriggers(dialect: Dialect, { kind, table, columns }: Searchable):
           insert into search_changes (kind, ref) values ('${kind}', ${row}.id); end`
       : `create trigger ${name(what)} after ${event} on ${table} for each row ${when}
           execute function search_note('${kind}')`;
-  const on = dialect === "sqlite" ? "" : ` on ${table}`;
   return [
-    ...["new", "changed", "gone"].map((what) => `drop trigger if exists ${name(what)}${on}`),
+    ...dropTriggers(dialect, kind, table),
     trigger("new", "insert", "new"),
     trigger("changed", `update of ${columns.join(", ")}`, "new", `when (${changed})`),
     trigger("gone", "delete", "old"),

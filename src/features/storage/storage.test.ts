@@ -19,9 +19,9 @@ const tree = (name: string, bytes: number, cells: number, isWhole = true) => ({
 
 describe("sizes of tables", () => {
   it("are added up with their indexes, and by kind, largest first", () => {
-    const trees = [tree("letters", 10, 2), tree("letters.a", 5, 2), tree("events", 100, 9)];
+    const trees = [tree("messages", 10, 2), tree("messages.a", 5, 2), tree("events", 100, 9)];
     const sizes = sizesOf(trees, new Map(), 115);
-    expect(sizes).toContainEqual({ table: "letters", rows: 2, bytes: 15, isEstimate: false });
+    expect(sizes).toContainEqual({ table: "messages", rows: 2, bytes: 15, isEstimate: false });
     expect(byKind(sizes).map(({ kind, bytes }) => [kind, bytes])).toEqual([
       ["transcripts", 100],
       ["messages", 15],

@@ -26,7 +26,7 @@ const KINDS: readonly [kind: string, tables: RegExp][] = [
   ["search", /^search_/],
   ["audit", /^audit_/],
   ["usage", /^(usage_|gateway_calls)/],
-  ["messages", /^(letters|inboxes|notification_preferences|mail_contacts)$/],
+  ["messages", /^(messages|inboxes|notification_preferences|mail_contacts)$/],
   ["memory", /^memor/],
   ["personas", /^persona/],
   ["deliveries", /^(outbox|idempotency_keys|timers)$/],

@@ -26,8 +26,8 @@ const OUTLIVES: Readonly<Record<string, string>> = {
   "usage_days.root_session_id": "what was spent stays known",
   "session_remains.session_id": "the work list of the purge itself",
   "memories.source_session_id": "what an agent learned outlives the session it learned it in",
-  "letters.from_session_id": "a letter stays with who got it",
-  "letters.context_session_id": "a letter stays with who got it",
+  "messages.from_session_id": "a message stays with who got it",
+  "messages.context_session_id": "a message stays with who got it",
   "task_checks.checked_session_id": "a check belongs to the board of the session that checked",
   "sessions.parent_session_id": "children stay; the purge takes their parent away",
   "sessions.root_session_id": "children stay; the purge makes them their own root",
@@ -77,7 +77,7 @@ function insertText(
   all: readonly Column[],
   sessionId: string,
 ): string {
-  if (column.table === "letters") return letterText(sessionId);
+  if (column.table === "messages") return messageText(sessionId);
   const columns = all.filter(
     ({ table, name, isRequired }) => table === column.table && (isRequired || name === column.name),
   );
@@ -91,9 +91,9 @@ function insertText(
   return `insert into "${column.table}" (${names.join(", ")}) values (${values.join(", ")})`;
 }
 
-const letterText = (
+const messageText = (
   to: string,
-) => `insert into letters (id, org_id, thread_id, from_user_id, from_name,
+) => `insert into messages (id, org_id, thread_id, from_user_id, from_name,
   to_session_id, to_name, message_type, content, hops, fate, surfaced_at, created_at)
   values ('let_1', 'org_1', 't', 'usr_1', 'n', '${to}', 'n', 'message', 'c', 0, 'delivered', 1, 1)`;
 

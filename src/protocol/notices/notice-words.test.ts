@@ -15,7 +15,7 @@ const children = (...items: ChildEvent[]): NoticeOf<"children"> => ({
   items,
 });
 const message = (fields: Partial<NoticeMessage>): NoticeMessage => ({
-  id: "ltr_1",
+  id: "msg_1",
   type: "message",
   from: { kind: "user", id: "usr_3", name: "Cy", handle: null },
   relation: "guest_person",
@@ -55,12 +55,12 @@ describe("news of children", () => {
   });
 });
 
-describe("letters and news of the board", () => {
+describe("messages and news of the board", () => {
   it("name who wrote", () => {
     const bo = { kind: "session", id: "ses_9", name: 'Bo "B"', handle: "bo" } as const;
     const items = [message({ type: "question", from: bo }), message({})];
     const notice = { kind: "messages", from: "guest", isGuest: true, toHandle: null } as const;
-    expect(noticeLine({ ...notice, items })).toBe('A question from Bo "B"; A letter from Cy');
+    expect(noticeLine({ ...notice, items })).toBe('A question from Bo "B"; A message from Cy');
   });
 
   it("name each task and what happened to it, and leave older sentences out", () => {

@@ -29,7 +29,7 @@ export function foldedWords({ payload }: ChildEvent): string | null {
 }
 
 const MESSAGE_WORDS: Readonly<Record<NoticeMessage["type"], string>> = {
-  message: "A letter",
+  message: "A message",
   question: "A question",
   escalation: "An escalation",
   notification: "A notification",
@@ -38,7 +38,7 @@ const MESSAGE_WORDS: Readonly<Record<NoticeMessage["type"], string>> = {
 
 /** Message type with its article: "A question". */
 export function messageWords({ type }: NoticeMessage): string {
-  return MESSAGE_WORDS[type] ?? "A letter";
+  return MESSAGE_WORDS[type] ?? "A message";
 }
 
 /** First line with text, without its Markdown marks. */

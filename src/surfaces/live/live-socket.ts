@@ -210,7 +210,7 @@ const HINT_RIGHTS: Readonly<Record<string, Action>> = {
   runner: "runner.read",
   task: "task.read",
   memory: "memory.read",
-  letter: "mail.read",
+  message: "mail.read",
 };
 
 function mayHear(principal: Principal, { type }: Hint): boolean {

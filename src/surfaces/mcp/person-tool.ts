@@ -2,7 +2,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import type * as z from "zod";
 import type { Action, Kernel, Principal } from "#engine/index.ts";
-import type { Letter } from "#features/mailbox/contract.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
 import type { TaskCard, TaskStatus } from "#features/tasks/contract.ts";
 import { sessionIdMeant } from "#protocol/names/session-ids.ts";
 import type { Page } from "#protocol/page.ts";
@@ -35,7 +35,7 @@ export interface Coordination {
   readInbox(
     person: Person,
     wish: { limit: number; unreadOnly?: boolean | undefined; markRead?: boolean | undefined },
-  ): Promise<{ unread: number; letters: Letter[] }>;
+  ): Promise<{ unread: number; messages: MailMessage[] }>;
 }
 
 export interface PersonParts extends WaitParts {

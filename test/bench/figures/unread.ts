@@ -22,8 +22,8 @@ async function measure(tools: BenchTools): Promise<Row[]> {
     const { stdout } = await run(process.execPath, [PROGRAM, tools.freshHome(), times]);
     rounds.push(JSON.parse(stdout) as Round);
   }
-  const count = "unread of an inbox of 100,000 letters";
-  const page = "first 50 letters of that inbox";
+  const count = "unread of an inbox of 100,000 messages";
+  const page = "first 50 messages of that inbox";
   return [
     { figure: `${count}, p50`, unit: "ms", ours: medianOf(rounds, (r) => r.count.p50Ms) },
     {

@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Letter } from "#features/mailbox/contract.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
@@ -76,41 +76,41 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     visitor.page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: words });
   const row = (words: string) =>
     visitor.page
-      .getByRole("list", { name: "Letters" })
+      .getByRole("list", { name: "Messages" })
       .getByRole("listitem")
       .filter({ hasText: words });
   const box = (name: string) =>
-    visitor.page.getByRole("navigation", { name: "Boxes" }).getByRole("link", { name });
-  const letters = () => visitor.page.getByRole("region", { name: "Letters of this exchange" });
+    visitor.page.getByRole("navigation", { name: "Folders" }).getByRole("link", { name });
+  const messages = () => visitor.page.getByRole("region", { name: "Messages in this thread" });
 
   it("shows a new message at once, opens it, and sends a reply", async () => {
     const { page } = visitor;
     await inbox("Inbox").waitFor();
     await writeToMe("Could you look at the <b>otters</b> page?", "question");
-    await inbox(/1 unread letter/).click();
+    await inbox(/1 unread message/).click();
     await row("Unread: Grace Hopper").getByRole("img", { name: "Question" }).waitFor();
     await visitor.picture("inbox-list-desktop");
     await row("Grace Hopper").getByRole("link", { name: "Grace Hopper" }).click();
-    const first = letters().getByRole("article", { name: "Question from Grace Hopper" });
+    const first = messages().getByRole("article", { name: "Question from Grace Hopper" });
     await first.getByText("Could you look at the <b>otters</b> page?").waitFor();
     // An opened message counts as read.
     await inbox(/unread/).waitFor({ state: "detached" });
     await row("Unread:").waitFor({ state: "detached" });
 
-    await letters().getByRole("textbox", { name: "Reply to Grace Hopper" }).fill("Tomorrow.");
+    await messages().getByRole("textbox", { name: "Reply to Grace Hopper" }).fill("Tomorrow.");
     await page.keyboard.press("Control+Enter");
-    await letters()
+    await messages()
       .getByRole("article", { name: "Message from you" })
       .getByText("Delivered")
       .waitFor();
-    expect(await letters().getByRole("textbox").inputValue()).toBe("");
+    expect(await messages().getByRole("textbox").inputValue()).toBe("");
     await visitor.picture("inbox-thread-desktop");
 
-    await letters().getByRole("button", { name: "Mark as unread" }).click();
-    await inbox(/1 unread letter/).waitFor();
+    await messages().getByRole("button", { name: "Mark as unread" }).click();
+    await inbox(/1 unread message/).waitFor();
     await page.getByLabel("Type").selectOption("approval");
-    await page.getByText("No letter matches.").waitFor();
-    await page.getByRole("button", { name: "Show all again" }).click();
+    await page.getByText("No matching messages").waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
     await page.getByLabel("From", { exact: true }).selectOption({ label: "Grace Hopper" });
     await page.getByLabel("Unread").check();
     await row("Could you look").waitFor();
@@ -125,8 +125,8 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     const { id } = await platform.createSession({ title: "Counting otters", runtime: "scripted" });
     await inbox("Inbox").click();
     await box("Sent").click();
-    const dialog = page.getByRole("dialog", { name: "New letter" });
-    await page.getByRole("button", { name: "Write" }).click();
+    const dialog = page.getByRole("dialog", { name: "New message" });
+    await page.getByRole("button", { name: "New message" }).click();
     await dialog.getByRole("combobox", { name: "To" }).fill("grace");
     await dialog.getByRole("option", { name: /agent of Grace Hopper/ }).waitFor();
     await page.keyboard.press("Escape");
@@ -136,31 +136,34 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await dialog.locator("select:focus").waitFor();
-    const words = dialog.getByRole("textbox", { name: "Letter", exact: true });
+    const words = dialog.getByRole("textbox", { name: "Message", exact: true });
     await words.fill("say hello");
     // Closing the form by mistake loses nothing.
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Write" }).click();
+    await page.getByRole("button", { name: "New message" }).click();
     expect(await words.inputValue()).toBe("say hello");
     await dialog.getByRole("button", { name: "Send" }).click();
-    await dialog.getByRole("alert").getByText("does not accept your letters").waitFor();
+    await dialog.getByRole("alert").getByText("does not accept your messages").waitFor();
     await visitor.picture("inbox-refused-desktop");
     visitor.forgive(403);
-    await dialog.getByRole("button", { name: "Write to Grace Hopper instead" }).click();
+    await dialog.getByRole("button", { name: "Send to Grace Hopper instead" }).click();
     await dialog.getByRole("alert").waitFor({ state: "detached" });
     expect(await dialog.getByLabel("To", { exact: true }).inputValue()).toBe("Grace Hopper");
-    await dialog.getByRole("button", { name: "Choose somebody else" }).click();
+    await dialog.getByRole("button", { name: "Remove recipient" }).click();
     await dialog.locator("[role=combobox]:focus").waitFor();
     await dialog.getByRole("combobox", { name: "To" }).fill("Counting");
     await dialog.getByRole("option", { name: /Counting otters/ }).click();
     await dialog.getByRole("button", { name: "Send" }).click();
     await dialog.waitFor({ state: "detached" });
-    await letters().getByText("Counting otters").first().waitFor();
+    await messages().getByText("Counting otters").first().waitFor();
     // It is delivered by a prompt, and its state is updated without asking.
-    await letters().locator("[data-fate=delivered]").waitFor();
+    await messages().locator("[data-fate=delivered]").waitFor();
     await row("To Counting otters").getByText("Delivered").waitFor();
-    const { body } = await platform.request<{ items: Letter[] }>("GET", "/api/me/inbox?box=sent");
+    const { body } = await platform.request<{ items: MailMessage[] }>(
+      "GET",
+      "/api/me/inbox?box=sent",
+    );
     expect(body.items.filter(({ to }) => to.id === id)).toHaveLength(1);
     await visitor.picture("inbox-sent-desktop");
   });
@@ -171,51 +174,51 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     const { id } = await platform.createSession({ title: "Colours", runtime: "native" });
     await platform.prompt(id, "Ask me a question about colours");
     await row("Colours").getByRole("link", { name: "Unread: Colours" }).click();
-    const gate = letters().getByTestId("gate");
+    const gate = messages().getByTestId("gate");
     await gate.getByLabel("Blue").check();
-    expect(await letters().getByRole("form", { name: "Reply" }).count()).toBe(0);
+    expect(await messages().getByRole("form", { name: "Reply" }).count()).toBe(0);
     await visitor.picture("inbox-question-desktop");
     await gate.getByRole("button", { name: "Send" }).click();
-    await letters().getByText("This has been settled").waitFor();
-    await letters().getByText("You answered").waitFor();
-    await letters().getByRole("form", { name: "Reply" }).waitFor();
-    await letters().getByRole("link", { name: "Open the session Colours" }).click();
+    await messages().getByText("Already decided").waitFor();
+    await messages().getByText("You answered").waitFor();
+    await messages().getByRole("form", { name: "Reply" }).waitFor();
+    await messages().getByRole("link", { name: "Open the session Colours" }).click();
     await visitor.log.getByText("You answered").waitFor();
     // A person who watches the session end needs no notification.
     await visitor.page.locator("[data-activity=done]").first().waitFor();
     await inbox(/unread/).waitFor({ state: "detached" });
     await page.goBack();
-    await letters().getByText("This has been settled").waitFor();
+    await messages().getByText("Already decided").waitFor();
   });
 
   it("snoozes, archives and marks the rest read, by keyboard too", async () => {
     const { page } = visitor;
     for (const words of ["First.", "Second.", "Third."]) await writeToMe(words);
     await writeToMe("Fourth?", "question");
-    await inbox(/4 unread letters/).click();
+    await inbox(/4 unread messages/).click();
     await row("Third.").waitFor();
-    await page.getByRole("button", { name: "Read all that asks for nothing" }).click();
-    await page.getByText("3 letters marked as read").waitFor();
-    await inbox(/1 unread letter$/).waitFor();
+    await page.getByRole("button", { name: "Mark updates as read" }).click();
+    await page.getByText("3 messages marked as read").waitFor();
+    await inbox(/1 unread message$/).waitFor();
 
     await page.getByRole("heading", { name: "Inbox" }).click();
     await page.keyboard.press("j");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    await letters().getByText("Third.").waitFor();
+    await messages().getByText("Third.").waitFor();
     await page.keyboard.press("Escape");
-    await letters().waitFor({ state: "detached" });
+    await messages().waitFor({ state: "detached" });
     // The focus returns to the row that was opened.
-    await expect.poll(() => page.locator("[data-letter-row]:focus").count()).toBe(1);
+    await expect.poll(() => page.locator("[data-message-row]:focus").count()).toBe(1);
     await page.keyboard.press("Enter");
-    await letters().getByText("Third.").waitFor();
-    await letters().getByRole("button", { name: "Snooze" }).press("Enter");
+    await messages().getByText("Third.").waitFor();
+    await messages().getByRole("button", { name: "Snooze" }).press("Enter");
     await page.getByRole("menuitem", { name: /In an hour/ }).waitFor();
     await visitor.picture("inbox-snooze-desktop");
     await page.keyboard.press("Enter");
     await row("Third.").waitFor({ state: "detached" });
     // The focus is where the message was.
-    await expect.poll(() => page.locator("[data-letter-row]:focus").count()).toBe(1);
+    await expect.poll(() => page.locator("[data-message-row]:focus").count()).toBe(1);
 
     await box("Snoozed").click();
     await row("Third.")
@@ -224,23 +227,23 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
       .first()
       .waitFor();
     await row("Third.").getByRole("link", { name: "Grace Hopper" }).click();
-    await letters().getByRole("button", { name: "Back to the inbox now" }).click();
+    await messages().getByRole("button", { name: "Move to inbox now" }).click();
     await row("Third.").waitFor({ state: "detached" });
     await box("Inbox").click();
     await row("Third.").getByRole("link", { name: "Unread: Grace Hopper" }).click();
-    await letters().getByRole("button", { name: "Archive" }).click();
+    await messages().getByRole("button", { name: "Archive" }).click();
     await row("Third.").waitFor({ state: "detached" });
     const said = page.getByRole("status").filter({ hasText: "Archived" });
     await said.getByRole("button", { name: "Undo" }).click();
     await row("Third.")
       .getByRole("link", { name: /Grace Hopper/ })
       .click();
-    await letters().getByRole("button", { name: "Archive" }).click();
+    await messages().getByRole("button", { name: "Archive" }).click();
     await row("Third.").waitFor({ state: "detached" });
     await box("Archived").click();
     await row("Third.").getByRole("link", { name: "Grace Hopper" }).click();
-    await letters().getByRole("button", { name: "Move to the inbox" }).click();
-    await page.getByText("Nothing was archived yet.").waitFor();
+    await messages().getByRole("button", { name: "Move to inbox" }).click();
+    await page.getByText("No archived messages").waitFor();
     await box("Inbox").click();
     await row("Third.").waitFor();
     // Unknown values in the address are ignored.
@@ -252,16 +255,16 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     const { page } = visitor;
     await page.setViewportSize(PHONE);
     await writeToMe("A very long word: ".concat("otters".repeat(60)));
-    await page.getByRole("button", { name: "All sessions, 1 unread letter" }).click();
+    await page.getByRole("button", { name: "All sessions, 1 unread message" }).click();
     await visitor.picture("inbox-drawer-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
-    await inbox(/1 unread letter/).click();
+    await inbox(/1 unread message/).click();
     await row("A very long word").waitFor();
     await visitor.picture("inbox-list-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
     await row("A very long word").getByRole("link", { name: "Unread: Grace Hopper" }).click();
-    await letters().getByRole("textbox", { name: "Reply to Grace Hopper" }).waitFor();
-    expect(await page.getByRole("list", { name: "Letters" }).isVisible()).toBe(false);
+    await messages().getByRole("textbox", { name: "Reply to Grace Hopper" }).waitFor();
+    expect(await page.getByRole("list", { name: "Messages" }).isVisible()).toBe(false);
     await visitor.picture("inbox-thread-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
     await page.getByRole("link", { name: "Back to the list" }).click();
@@ -276,9 +279,9 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     expect(await page.getByLabel("Questions: Inbox").isChecked()).toBe(true);
     expect(await page.getByLabel("Questions: Slack").isDisabled()).toBe(true);
     await page.getByText("are not connected on this server").waitFor();
-    await page.getByLabel("Those I choose The people").check();
+    await page.getByLabel("Selected people The people").check();
     await page
-      .getByRole("group", { name: "Those I choose" })
+      .getByRole("group", { name: "Selected people" })
       .getByLabel(/Grace Hopper/)
       .check();
     await visitor.picture("notifications-desktop");
@@ -294,7 +297,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     );
     await grace("/api/messages", { to: `@${body.identity.handle}`, content: "Hello, agent." });
     await page.reload();
-    const contact = page.getByRole("group", { name: "Those I choose" }).getByLabel(/Grace/);
+    const contact = page.getByRole("group", { name: "Selected people" }).getByLabel(/Grace/);
     await expect.poll(() => contact.isChecked()).toBe(true);
 
     // Her message is not in one's own conversation, which has not begun.
@@ -303,11 +306,11 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     const aside = visitor.log.getByRole("article", {
       name: "Outside your conversation",
     });
-    await aside.getByText("A letter from Grace Hopper").waitFor();
+    await aside.getByText("A message from Grace Hopper").waitFor();
     await aside.getByText("Hello, agent.").waitFor();
     await visitor.log.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await page.getByRole("button", { name: "What can you do?" }).waitFor();
-    await visitor.picture("home-letter-desktop");
+    await visitor.picture("home-message-desktop");
     await aside.getByRole("button", { name: "Outside your conversation" }).click();
     await aside.getByText("I have read what Grace Hopper wrote.").waitFor();
 
@@ -316,8 +319,8 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
       to: `@${body.identity.handle}`,
       content: "Mind the **otters**.",
     });
-    const own = visitor.log.getByRole("article", { name: "Letters" });
-    await own.getByText("A letter from you").waitFor();
+    const own = visitor.log.getByRole("article", { name: "Messages" });
+    await own.getByText("A message from you").waitFor();
     const { body: home } = await platform.request<{ session: { id: string } }>(
       "GET",
       "/api/me/orchestrator",
@@ -334,7 +337,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
     await news.getByRole("button", { name: "Full update" }).click();
     await news.getByText("[tasks] News from the task board").waitFor();
     await page.setViewportSize(PHONE);
-    await visitor.picture("home-letter-phone");
+    await visitor.picture("home-message-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
   });
 });

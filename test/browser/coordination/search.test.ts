@@ -59,7 +59,7 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
       .getByRole("list", { name: "Results" })
       .getByRole("link")
       .filter({ hasText: new RegExp(`${kind} · `) });
-  const letter = () => result("Letter").filter({ hasText: "Remember the" });
+  const message = () => result("Message").filter({ hasText: "Remember the" });
 
   it("opens by a key, finds while typing, and opens a transcript at the found line", async () => {
     const { page, log } = visitor;
@@ -67,7 +67,7 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
     await expect.poll(() => page.locator("[data-search-box]:focus").count()).toBe(1);
     await page.keyboard.type("capybara");
     await result("Session").first().waitFor();
-    await letter().waitFor();
+    await message().waitFor();
     const line = result("Transcript").filter({ hasText: "far end" }).first();
     // A match is shown as text, and highlighted.
     await line.getByText("<b>").waitFor();
@@ -114,7 +114,7 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
     await page.getByRole("alert").getByText("Ask with fewer words.").waitFor();
     await page.unrouteAll();
     await page.getByRole("button", { name: "Try again" }).click();
-    await letter().waitFor();
+    await message().waitFor();
     visitor.forgive(503);
   });
 
@@ -124,19 +124,19 @@ describe.skipIf(!chromiumFile)("the search", SLOW, () => {
     await list.fill("capybara");
     await page.getByRole("button", { name: "Search everything for “capybara”" }).waitFor();
     await list.press("Enter");
-    await letter().waitFor();
+    await message().waitFor();
     expect(await field().inputValue()).toBe("capybara");
     expect(await list.inputValue()).toBe("");
     await page.setViewportSize(PHONE);
     await visitor.picture("search-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
-    await letter().click();
+    await message().click();
     await page.getByRole("article").getByText("Remember the capybara.").waitFor();
     // An address typed by hand; and a query entered at once opens its first match when it arrives.
     await page.goto(`${platform.url}/search?q=quuxphone`);
     await page.getByText("No results.").waitFor();
     await field().fill("Remember the capybara");
-    await page.getByRole("button", { name: "Letters" }).click();
+    await page.getByRole("button", { name: "Messages" }).click();
     await field().press("Enter");
     await page.getByRole("article").getByText("Remember the capybara.").waitFor();
   });

@@ -2,7 +2,7 @@ import { createServer, request as forward, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Letter } from "#features/mailbox/contract.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
 import type { Provider } from "#features/providers/contract.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
@@ -213,10 +213,10 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("errors on the page", SLOW, ()
     await expect.poll(unread).toBe(1);
     await page.getByRole("link", { name: /^Inbox/ }).click();
     await page
-      .getByRole("link", { name: /Unread: Done/ })
+      .getByRole("link", { name: /Unread: Digest/ })
       .first()
       .click();
-    await page.getByText("2 sessions are done").last().waitFor();
+    await page.getByText("2 sessions completed").last().waitFor();
     await visitor.picture("digest-desktop");
     await page.goto(`${platform.url}/settings/notifications`);
     await box.click();
@@ -233,7 +233,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("errors on the page", SLOW, ()
     await platform.prompt(session.id, "Ask me a question about colours");
     const asked = async () =>
       (
-        await platform.request<{ items: Letter[] }>(
+        await platform.request<{ items: MailMessage[] }>(
           "GET",
           `/api/me/inbox?contextSessionId=${session.id}&messageType=question`,
         )

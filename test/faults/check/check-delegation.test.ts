@@ -57,7 +57,7 @@ const parentLog = {
   spawnedC: spawned("p.3.open", "ses_c"),
   asked: wake("worker.ask_user", "ses_a"),
   endedA: wake("worker.ended", "ses_a", { outcome: "completed", text: "R-a1" }),
-  letter: wake("worker.notified", "ses_a", { text: "N-a1" }),
+  message: wake("worker.notified", "ses_a", { text: "N-a1" }),
   deletedA: answer("look", "wait_for_event", {
     toolOutput: JSON.stringify({
       events: `1. worker.deleted: "p.1.open" (ses_a) was ended by somebody else.`,
@@ -194,7 +194,14 @@ describe("the checker of parents and children", () => {
   it("finds nothing in a correct history", () => {
     const { violations, figures } = judge();
     expect(violations).toEqual([]);
-    expect(figures).toEqual({ children: 3, endings: 4, questions: 1, letters: 1, told: 6, own: 1 });
+    expect(figures).toEqual({
+      children: 3,
+      endings: 4,
+      questions: 1,
+      messages: 1,
+      told: 6,
+      own: 1,
+    });
   });
 
   it("accepts that a parent is not notified of a question that it answered before", () => {
@@ -366,15 +373,15 @@ describe("the checker of parents and children", () => {
       { a: { said: said("a1", "R-b7") } },
       /^result: a1 .* was to say a1/,
     ],
-    "a letter that was lost": [
-      { parent: { letter: null } },
+    "a message that was lost": [
+      { parent: { message: null } },
       /^told: worker.notified a1 .* 0 times/,
     ],
-    "a letter that came twice": [
-      { parent: { letter: [parentLog.letter, parentLog.letter] } },
+    "a message that came twice": [
+      { parent: { message: [parentLog.message, parentLog.message] } },
       /^told: worker.notified a1 .* 2 times/,
     ],
-    "a letter that was refused and came": [
+    "a message that was refused and came": [
       {
         a: {
           notified: answer("n", "notify_parent", { toolInput: { message: "N-a1" }, error: "no" }),

@@ -32,7 +32,7 @@ export interface DelegationFigures {
   endings: number;
   questions: number;
   /** Messages that children sent while they worked on. */
-  letters: number;
+  messages: number;
   told: number;
   /** Parents' calls that ended, stopped or detached a child, of which they get no notification. */
   own: number;
@@ -71,7 +71,7 @@ export function checkDelegation(
     children: children.length,
     endings: 0,
     questions: 0,
-    letters: 0,
+    messages: 0,
     told: told.length,
     own: 0,
   };
@@ -97,9 +97,9 @@ export function checkDelegation(
   return { violations, figures };
 }
 
-function countedAs(type: string): "endings" | "questions" | "letters" {
+function countedAs(type: string): "endings" | "questions" | "messages" {
   if (type === "worker.ask_user") return "questions";
-  return type === "worker.notified" ? "letters" : "endings";
+  return type === "worker.notified" ? "messages" : "endings";
 }
 
 function nameOf({ parentId, seq, type, token }: Told): string {

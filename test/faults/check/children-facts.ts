@@ -5,7 +5,7 @@
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import type { ObservedMember } from "../delegation/come-to-rest.ts";
-import { keeperOf, letterToken, tokenOf } from "../delegation/tasks.ts";
+import { keeperOf, messageToken, tokenOf } from "../delegation/tasks.ts";
 
 export interface Due {
   type: string;
@@ -89,7 +89,7 @@ function performed(life: Life, { toolName, toolInput, promptId, seq }: SessionEv
   const { message } = toolInput as { message: string };
   const due: Due = {
     type: "worker.notified",
-    token: letterToken(message),
+    token: messageToken(message),
     // The parent may have detached the child between the call and its answer.
     min: life.isLinked ? 1 : 0,
     cause: `#${seq} notify_parent`,

@@ -1,11 +1,11 @@
 /**
  * The required end of the story, whatever was killed on the way: everything once, and nothing half.
  */
-import type { Letter } from "#features/mailbox/contract.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
 import type { Task } from "#features/tasks/contract.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import type { Api } from "../clients/api.ts";
-import { FILE, LETTER, REPORT, RESULTS, TASKS } from "./story.ts";
+import { FILE, MESSAGE, REPORT, RESULTS, TASKS } from "./story.ts";
 
 const ALL = "lifecycle=active,hibernated,archived,terminated";
 
@@ -22,10 +22,10 @@ export async function checkStory(api: Api, orchestratorId: string): Promise<stri
   await checkBoard(api, orchestratorId, must);
   const web = children.find(({ title }) => title === "web");
   if (!web) return violations;
-  const letters = await api.list<Letter>(`/api/sessions/${web.id}/messages?all=true`);
+  const messages = await api.list<MailMessage>(`/api/sessions/${web.id}/messages?all=true`);
   must(
-    letters.length === 1 && letters[0]?.content === LETTER && letters[0].fate === "delivered",
-    `letters: ${JSON.stringify(letters.map(({ content, fate }) => [content, fate]))}`,
+    messages.length === 1 && messages[0]?.content === MESSAGE && messages[0].fate === "delivered",
+    `messages: ${JSON.stringify(messages.map(({ content, fate }) => [content, fate]))}`,
   );
   await checkTold(api, web.id, must);
   await checkReport(api, orchestratorId, must);
@@ -64,13 +64,13 @@ async function checkBoard(api: Api, orchestratorId: string, must: Must): Promise
 async function checkTold(api: Api, webId: string, must: Must): Promise<void> {
   const prompts = await api.list<Prompt>(`/api/sessions/${webId}/prompts`);
   const notices = prompts.flatMap(({ notice }) => notice ?? []);
-  const letters = notices.flatMap((notice) => (notice.kind === "messages" ? notice.items : []));
+  const messages = notices.flatMap((notice) => (notice.kind === "messages" ? notice.items : []));
   const news = notices.flatMap((notice) => (notice.kind === "board" ? notice.items : []));
-  const written = letters.filter(({ text }) => text === LETTER);
+  const written = messages.filter(({ text }) => text === MESSAGE);
   const unblocked = news.filter(
     (item) => item.event === "unblocked" && item.task.title === TASKS.web,
   );
-  must(written.length === 1, `told of the letter ${written.length} times`);
+  must(written.length === 1, `told of the message ${written.length} times`);
   must(unblocked.length === 1, `told of its task ${unblocked.length} times`);
   for (const prompt of prompts)
     must(prompt.outcome === "completed", `${prompt.content.slice(0, 60)}: ${prompt.outcome}`);

@@ -9,7 +9,7 @@ import type { Conversation } from "#test/model-server/script.ts";
 import { objectOf } from "../delegation/dialects.ts";
 
 export const REQUEST = "Refactor the auth module: update the API, then the page that uses it.";
-export const LETTER = 'The endpoint is now POST /auth/token and answers {"token", "expiresAt"}.';
+export const MESSAGE = 'The endpoint is now POST /auth/token and answers {"token", "expiresAt"}.';
 export const TASKS = { api: "Refactor the auth API", web: "Update the page's sign-in" } as const;
 export const RESULTS = {
   api: "The API signs in at /auth/token.",
@@ -84,7 +84,7 @@ export class Story {
         return call("task_update", { taskId: this.#mineIn(conversation), status: "in_progress" });
       case 2:
         this.#answer(conversation);
-        return call("mailbox_send", { to, content: LETTER });
+        return call("mailbox_send", { to, content: MESSAGE });
       case 3:
         this.#answer(conversation);
         return this.#complete("api");

@@ -4,7 +4,7 @@
  */
 import type { Notice } from "#protocol/notices/notices.ts";
 import { objectOf } from "./dialects.ts";
-import { letterToken, resultToken } from "./tasks.ts";
+import { messageToken, resultToken } from "./tasks.ts";
 
 export interface News {
   type: string;
@@ -46,7 +46,7 @@ export function readWake(text: string): News[] {
 }
 
 function tokenIn({ type, outcome }: Pick<News, "type" | "outcome">, text: string) {
-  if (type === "worker.notified") return letterToken(text);
+  if (type === "worker.notified") return messageToken(text);
   return outcome === "completed" ? resultToken(text) : undefined;
 }
 

@@ -6,7 +6,7 @@ import { ASK_USER_QUESTION, REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import type { Random } from "../random.ts";
 
 const RESULT = "R-";
-const LETTER = "N-";
+const MESSAGE = "N-";
 const TOKEN = "[A-Za-z0-9-]+";
 
 /** The part of a child's title that says who may end, stop or remove it. */
@@ -35,8 +35,8 @@ export function resultToken(text: string): string | undefined {
 }
 
 /** The token of a message that a child sends on the way, when that is its whole text. */
-export function letterToken(text: string): string | undefined {
-  return new RegExp(`^${LETTER}(${TOKEN})$`).exec(text.trim())?.[1];
+export function messageToken(text: string): string | undefined {
+  return new RegExp(`^${MESSAGE}(${TOKEN})$`).exec(text.trim())?.[1];
 }
 
 /**
@@ -66,7 +66,7 @@ function workOf(token: string, random: Random): string[] {
     return [`# ${RESULT}${token}`, "FAIL 400 999", "ERROR invalid_request_error no"];
   if (choice < 0.3) return [`# ${RESULT}${token}`, "FAIL 503 999"];
   if (choice < 0.36) return [call("complete_session", { summary: `${RESULT}${token}` })];
-  if (choice < 0.42) return [call("notify_parent", { message: `${LETTER}${token}` }), say];
+  if (choice < 0.42) return [call("notify_parent", { message: `${MESSAGE}${token}` }), say];
   return [say];
 }
 

@@ -58,7 +58,7 @@ async function play({ cleanup, program, cycles, random }: RoundContext): Promise
     children: 0,
     endings: 0,
     questions: 0,
-    letters: 0,
+    messages: 0,
     told: 0,
     own: 0,
   };
@@ -80,8 +80,8 @@ async function play({ cleanup, program, cycles, random }: RoundContext): Promise
       await line.close();
     }
   }
-  const { children, endings, questions, letters, told, own } = sums;
-  const summary = `${struck} kills: ${tally}; ${children} children, ${endings} endings, ${questions} questions and ${letters} letters due, ${told} told, ${own} of the parents' own doing`;
+  const { children, endings, questions, messages, told, own } = sums;
+  const summary = `${struck} kills: ${tally}; ${children} children, ${endings} endings, ${questions} questions and ${messages} messages due, ${told} told, ${own} of the parents' own doing`;
   return { violations: tally.violations, summary };
 }
 

@@ -85,12 +85,12 @@ describe("an orchestrator", () => {
         `/api/sessions?parent=${name}`,
       );
       expect(children.status).toBe(200);
-      const sent = await ann.request<{ letter: { contextSessionId: string } }>(
+      const sent = await ann.request<{ message: { contextSessionId: string } }>(
         "POST",
         "/api/messages",
         { to: ben.userId, content: "About it.", contextSessionId: name },
       );
-      expect(sent.body.letter?.contextSessionId).toBe(own());
+      expect(sent.body.message?.contextSessionId).toBe(own());
     }
     for (const name of [own(), `${own()}:x`]) {
       expect((await ben.request("GET", `/api/sessions/${name}`)).status).toBe(404);

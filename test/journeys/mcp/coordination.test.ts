@@ -7,7 +7,7 @@ import { type Platform, startPlatform } from "#test/platform.ts";
 
 interface Shown {
   unread: number;
-  letters: { id: string; content: string; read: boolean; from: { name: string } }[];
+  messages: { id: string; content: string; read: boolean; from: { name: string } }[];
 }
 
 describe("boards and the inbox over MCP", () => {
@@ -84,11 +84,11 @@ describe("boards and the inbox over MCP", () => {
     const client = await clientOf(["mail"]);
     const write = async (content: string) =>
       (
-        await ann.request<{ letter: { id: string } }>("POST", "/api/messages", {
+        await ann.request<{ message: { id: string } }>("POST", "/api/messages", {
           to: ownerId,
           content,
         })
-      ).body.letter.id;
+      ).body.message.id;
     const [old, fresh, long] = [
       await write("old"),
       await write("fresh"),
@@ -97,14 +97,14 @@ describe("boards and the inbox over MCP", () => {
     await platform.request("PUT", `/api/me/inbox/${long}/read`);
     const seen = await read(client);
     expect(seen.unread).toBe(2);
-    expect(seen.letters.map(({ id }) => id)).toEqual([fresh, old, long]);
-    expect(seen.letters.map((letter) => letter.read)).toEqual([false, false, true]);
-    expect(seen.letters[0]?.from.name).toBe("Ann");
-    expect(seen.letters[2]?.content.length).toBeLessThan(5_000);
-    expect((await read(client, { unreadOnly: true })).letters).toHaveLength(2);
-    expect((await read(client, { limit: 1, markRead: true })).letters[0]?.id).toBe(fresh);
+    expect(seen.messages.map(({ id }) => id)).toEqual([fresh, old, long]);
+    expect(seen.messages.map((message) => message.read)).toEqual([false, false, true]);
+    expect(seen.messages[0]?.from.name).toBe("Ann");
+    expect(seen.messages[2]?.content.length).toBeLessThan(5_000);
+    expect((await read(client, { unreadOnly: true })).messages).toHaveLength(2);
+    expect((await read(client, { limit: 1, markRead: true })).messages[0]?.id).toBe(fresh);
     const after = await read(client);
     expect(after.unread).toBe(1);
-    expect(after.letters.map(({ id }) => id)[0]).toBe(old);
+    expect(after.messages.map(({ id }) => id)[0]).toBe(old);
   });
 });

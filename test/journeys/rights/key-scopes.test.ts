@@ -95,10 +95,10 @@ describe("approvals", () => {
     const questions = [{ question: "Deploy to production?" }];
     await turn.journal([asks("c1", "ask_user_question", { questions })]);
     await turn.journal([], { park: { kind: "gate", callId: "c1" } });
-    const letters = await platform.request<{
+    const messages = await platform.request<{
       items: { id: string; eventType: string; contextSessionId: string; contextRef: string }[];
     }>("GET", "/api/me/inbox");
-    const asked = letters.body.items.find(
+    const asked = messages.body.items.find(
       ({ eventType, contextSessionId }) =>
         eventType === "session.question" && contextSessionId === sessionId,
     );

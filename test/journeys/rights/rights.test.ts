@@ -186,8 +186,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         /^\/api\/me\/memories\/\{id\}/,
         () => idFrom(ann, "memory", "/api/me/memories", { content: "x", title: `t${count}` }),
       ],
-      [/^\/api\/me\/(inbox|notifications|inbox-threads|notification-threads)\/\{/, letterToAnn],
-      [/^\/api\/messages\/\{/, letterToAnn],
+      [/^\/api\/me\/(inbox|notifications|inbox-threads|notification-threads)\/\{/, messageToAnn],
+      [/^\/api\/messages\/\{/, messageToAnn],
       [
         /\/invitations\/\{id\}/,
         () => idFrom(platform, "invitation", `/api/orgs/${orgId}/invitations`, {}),
@@ -202,8 +202,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       ],
     ];
 
-    function letterToAnn(): Promise<string> {
-      return idFrom(vic, "letter", "/api/messages", { to: ann.userId, content: "x" });
+    function messageToAnn(): Promise<string> {
+      return idFrom(vic, "message", "/api/messages", { to: ann.userId, content: "x" });
     }
 
     async function annSupervisor(): Promise<string> {

@@ -271,17 +271,17 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(sent.error).toBeNull();
       await turn.tool("emit_notification", { ...to, content: "Something harmless" });
       await turn.end("done");
-      const letters = async () => {
+      const messages = async () => {
         const { body } = await ann.request<{ items: { from: { id: string } }[] }>(
           "GET",
           "/api/me/inbox",
         );
         return JSON.stringify(body.items.filter(({ from }) => from.id === id));
       };
-      expect(await letters()).toContain(CANARY);
+      expect(await messages()).toContain(CANARY);
       const call = (await transcript(id)).find(({ tool }) => tool?.name === "mailbox_send");
       expect((await redact(ann, id, call?.id ?? "")).status).toBe(200);
-      const left = await letters();
+      const left = await messages();
       expect(left).not.toContain(CANARY);
       expect(left).toContain("[removed]");
       expect(left).toContain("Something harmless");

@@ -220,14 +220,14 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         return admitPrompt(work, session, {
           id: work.ids.mint("pmt"),
           runId: work.ids.mint("run"),
-          content: "a letter",
+          content: "a message",
           thread: "main",
           mode: "followup",
           author: { kind: "system", id: "mailbox", name: "Muster" },
           origin: { channelType: "system", channelId: null, scopeKey: null, replyRef: null },
           createdBy: "system",
           dispatchId: null,
-          causeKey: `letter:${asleep}`,
+          causeKey: `message:${asleep}`,
           attachments: [],
           runOptions: null,
         });

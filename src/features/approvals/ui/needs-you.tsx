@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ClipboardList, MessageCircleQuestionMark, ShieldQuestion } from "lucide-react";
 import { useState } from "react";
-import type { Letter } from "#features/mailbox/contract.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
 import { UNTITLED } from "#features/sessions/ui/list/untitled.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
@@ -38,7 +38,7 @@ export function NeedsYou() {
 
 interface WaitingListProps {
   items: readonly Approval[];
-  escalations: readonly Letter[];
+  escalations: readonly MailMessage[];
   now: number;
 }
 
@@ -59,8 +59,8 @@ function WaitingList({ items, escalations, now }: WaitingListProps) {
         {items.slice(0, shown).map((approval) => (
           <Waiting key={approval.id} approval={approval} now={now} />
         ))}
-        {escalations.slice(0, Math.max(0, shown - items.length)).map((letter) => (
-          <Escalation key={letter.id} letter={letter} now={now} />
+        {escalations.slice(0, Math.max(0, shown - items.length)).map((message) => (
+          <Escalation key={message.id} message={message} now={now} />
         ))}
       </ul>
       {count > shown && (

@@ -3,7 +3,7 @@
  */
 import { builder, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
-import type { LetterRow, MailboxTables } from "../schema.ts";
+import type { MailboxTables, MessageRow } from "../schema.ts";
 
 type Tables = MailboxTables & KernelTables;
 const prepare = statements<Tables>();
@@ -16,10 +16,10 @@ export const HELD = "unattended_limit_reached";
 
 // Messages that an agent has not received yet
 
-const selectUntold = prepare<{ sessionId: string; thread: string; limit: number }, LetterRow>(
+const selectUndelivered = prepare<{ sessionId: string; thread: string; limit: number }, MessageRow>(
   (db, p) =>
     db
-      .selectFrom("letters")
+      .selectFrom("messages")
       .selectAll()
       .where("to_session_id", "=", p("sessionId"))
       .where("read_at", "is", null)
@@ -29,19 +29,19 @@ const selectUntold = prepare<{ sessionId: string; thread: string; limit: number 
       .orderBy("id")
       .limit(p("limit")),
 );
-const UNTOLD_LIMIT = 1_000;
+const UNDELIVERED_LIMIT = 1_000;
 /** Lists undelivered messages of a thread, oldest first. */
-export function listUntold(
+export function listUndelivered(
   reader: Reader,
   sessionId: string,
   thread: string,
-): Promise<LetterRow[]> {
-  return reader.all(selectUntold, { sessionId, thread, limit: UNTOLD_LIMIT });
+): Promise<MessageRow[]> {
+  return reader.all(selectUndelivered, { sessionId, thread, limit: UNDELIVERED_LIMIT });
 }
 
-const selectUntoldThreads = prepare<{ sessionId: string }, { to_thread: string }>((db, p) =>
+const selectUndeliveredThreads = prepare<{ sessionId: string }, { to_thread: string }>((db, p) =>
   db
-    .selectFrom("letters")
+    .selectFrom("messages")
     .select("to_thread")
     .distinct()
     .where("to_session_id", "=", p("sessionId"))
@@ -53,14 +53,14 @@ const selectUntoldThreads = prepare<{ sessionId: string }, { to_thread: string }
     .$narrowType<{ to_thread: string }>(),
 );
 /** Lists threads that have waiting messages without a prompt to deliver them. */
-export async function listUntoldThreads(reader: Reader, sessionId: string): Promise<string[]> {
-  const rows = await reader.all(selectUntoldThreads, { sessionId });
+export async function listUndeliveredThreads(reader: Reader, sessionId: string): Promise<string[]> {
+  const rows = await reader.all(selectUndeliveredThreads, { sessionId });
   return rows.map(({ to_thread }) => to_thread);
 }
 
 const countWaitingOf = prepare<{ sessionId: string; thread: string }, { n: number }>((db, p) =>
   db
-    .selectFrom("letters")
+    .selectFrom("messages")
     .select((eb) => eb.fn.countAll<number>().as("n"))
     .where("to_session_id", "=", p("sessionId"))
     .where("read_at", "is", null)
@@ -78,13 +78,13 @@ export async function countElsewhere(
 
 const setPrompt = prepare<{ id: string; promptId: string }, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({ prompt_id: p("promptId"), fate_reason: null })
     .where("id", "=", p("id")),
 );
-export async function markAnnounced(
+export async function assignPrompt(
   tx: Tx,
-  rows: readonly LetterRow[],
+  rows: readonly MessageRow[],
   promptId: string,
 ): Promise<void> {
   for (const { id, prompt_id } of rows)
@@ -93,43 +93,43 @@ export async function markAnnounced(
 
 const clearPrompt = prepare<{ promptId: string }, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({ prompt_id: null })
     .where("prompt_id", "=", p("promptId"))
     .where("fate", "=", "waiting"),
 );
 /** Releases messages from a prompt that never started. */
-export function takeBack(tx: Tx, promptId: string): Promise<number> {
+export function unassignPrompt(tx: Tx, promptId: string): Promise<number> {
   return tx.run(clearPrompt, { promptId });
 }
 
 const changePrompt = prepare<{ from: string; to: string }, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({ prompt_id: p("to") })
     .where("prompt_id", "=", p("from")),
 );
 /** Reassigns messages to the prompt that replaces another one. */
-export function moveToPrompt(tx: Tx, from: string, to: string): Promise<number> {
+export function reassignPrompt(tx: Tx, from: string, to: string): Promise<number> {
   return tx.run(changePrompt, { from, to });
 }
 
-const selectByPrompt = prepare<{ promptId: string }, LetterRow>((db, p) =>
+const selectByPrompt = prepare<{ promptId: string }, MessageRow>((db, p) =>
   db
-    .selectFrom("letters")
+    .selectFrom("messages")
     .selectAll()
     .where("prompt_id", "=", p("promptId"))
     .orderBy("created_at")
     .orderBy("id"),
 );
 /** Lists messages that a prompt delivers, and those that the agent read itself during its turn. */
-export function listByPrompt(reader: Reader, promptId: string): Promise<LetterRow[]> {
+export function listByPrompt(reader: Reader, promptId: string): Promise<MessageRow[]> {
   return reader.all(selectByPrompt, { promptId });
 }
 
 const setDelivered = prepare<{ promptId: string; now: number }, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({ fate: "delivered", fate_reason: null, read_at: p("now") })
     .where("prompt_id", "=", p("promptId"))
     .where("fate", "=", "waiting"),
@@ -141,7 +141,7 @@ export function markDelivered(tx: Tx, promptId: string, now: number): Promise<nu
 
 const setRead = prepare<{ id: string; promptId: string | null; now: number }, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({ fate: "delivered", fate_reason: null, read_at: p("now"), prompt_id: p("promptId") })
     .where("id", "=", p("id")),
 );
@@ -160,7 +160,7 @@ export function markReadBy(
 
 const setFailed = prepare<{ sessionId: string; reason: string; now: number }, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({ fate: "failed", fate_reason: p("reason"), read_at: p("now"), prompt_id: null })
     .where("to_session_id", "=", p("sessionId"))
     .where("read_at", "is", null)
@@ -178,18 +178,18 @@ export function failWaiting(
 
 const setUnwanted = prepare<{ id: string; reason: string; now: number }, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({ fate: "failed", fate_reason: p("reason"), read_at: p("now"), prompt_id: null })
     .where("id", "=", p("id")),
 );
 /** Fails one message, which will not be delivered, and stores the reason. */
-export function failLetter(tx: Tx, id: string, reason: string, now: number): Promise<number> {
+export function failMessage(tx: Tx, id: string, reason: string, now: number): Promise<number> {
   return tx.run(setUnwanted, { id, reason, now });
 }
 
-const selectWaiting = prepare<{ sessionId: string; limit: number }, LetterRow>((db, p) =>
+const selectWaiting = prepare<{ sessionId: string; limit: number }, MessageRow>((db, p) =>
   db
-    .selectFrom("letters")
+    .selectFrom("messages")
     .selectAll()
     .where("to_session_id", "=", p("sessionId"))
     .where("read_at", "is", null)
@@ -199,31 +199,31 @@ const selectWaiting = prepare<{ sessionId: string; limit: number }, LetterRow>((
     .limit(p("limit")),
 );
 /** Lists the undelivered messages of a session in all its threads. */
-export function listWaiting(reader: Reader, sessionId: string): Promise<LetterRow[]> {
-  return reader.all(selectWaiting, { sessionId, limit: UNTOLD_LIMIT });
+export function listWaiting(reader: Reader, sessionId: string): Promise<MessageRow[]> {
+  return reader.all(selectWaiting, { sessionId, limit: UNDELIVERED_LIMIT });
 }
 
 // Messages held until a person writes
 
 const setHeld = prepare<{ id: string }, unknown>((db, p) =>
-  db.updateTable("letters").set({ fate_reason: HELD }).where("id", "=", p("id")),
+  db.updateTable("messages").set({ fate_reason: HELD }).where("id", "=", p("id")),
 );
-export async function markHeld(tx: Tx, rows: readonly LetterRow[]): Promise<void> {
+export async function markHeld(tx: Tx, rows: readonly MessageRow[]): Promise<void> {
   for (const { id, fate_reason } of rows) if (fate_reason !== HELD) await tx.run(setHeld, { id });
 }
 
 const selectHeld = prepare<{ orgId: string; rootId: string }, { id: string }>((db, p) =>
   db
-    .selectFrom("letters")
-    .innerJoin("sessions", "sessions.id", "letters.to_session_id")
+    .selectFrom("messages")
+    .innerJoin("sessions", "sessions.id", "messages.to_session_id")
     .select("sessions.id")
     .distinct()
-    .where("letters.org_id", "=", p("orgId"))
+    .where("messages.org_id", "=", p("orgId"))
     // Repeats the condition of the partial index, which contains few other rows.
-    .where("letters.to_session_id", "is not", null)
-    .where("letters.read_at", "is", null)
-    .where("letters.fate_reason", "is not", null)
-    .where("letters.fate_reason", "=", HELD)
+    .where("messages.to_session_id", "is not", null)
+    .where("messages.read_at", "is", null)
+    .where("messages.fate_reason", "is not", null)
+    .where("messages.fate_reason", "=", HELD)
     .where("sessions.root_session_id", "=", p("rootId"))
     .orderBy("sessions.id"),
 );
@@ -238,7 +238,7 @@ export async function listHeldSessions(
 
 const clearHeld = prepare<{ sessionId: string }, unknown>((db, p) =>
   db
-    .updateTable("letters")
+    .updateTable("messages")
     .set({ fate_reason: null })
     .where("to_session_id", "=", p("sessionId"))
     .where("read_at", "is", null)
@@ -262,7 +262,7 @@ export async function countUnreadBetween(
   limit: number,
 ): Promise<number> {
   let query = builder<Tables>(reader.dialect)
-    .selectFrom("letters")
+    .selectFrom("messages")
     .select("id")
     .where(to.kind === "session" ? "to_session_id" : "to_user_id", "=", to.id);
   query =
@@ -285,7 +285,7 @@ export async function countUnreadBetween(
 
 // Messages as the session's owner sees them
 
-export interface SessionLetters {
+export interface SessionMessages {
   sessionId: string;
   unreadOnly: boolean;
   before: { at: number; id: string } | undefined;
@@ -293,9 +293,12 @@ export interface SessionLetters {
 }
 
 /** Lists messages to a session, newest first. */
-export function listSessionLetters(reader: Reader, filter: SessionLetters): Promise<LetterRow[]> {
+export function listSessionMessages(
+  reader: Reader,
+  filter: SessionMessages,
+): Promise<MessageRow[]> {
   let query = builder<Tables>(reader.dialect)
-    .selectFrom("letters")
+    .selectFrom("messages")
     .selectAll()
     .where("to_session_id", "=", filter.sessionId);
   if (filter.unreadOnly) query = query.where("read_at", "is", null).where("fate", "=", "waiting");
@@ -306,7 +309,7 @@ export function listSessionLetters(reader: Reader, filter: SessionLetters): Prom
       .where("created_at", "<=", before.at)
       .where((eb) => eb.or([eb("created_at", "<", before.at), eb("id", "<", before.id)]));
   }
-  return reader.query<LetterRow>(
+  return reader.query<MessageRow>(
     query.orderBy("created_at", "desc").orderBy("id", "desc").limit(filter.limit).compile(),
   );
 }

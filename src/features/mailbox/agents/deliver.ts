@@ -21,20 +21,20 @@ import { isGone, isHeldBack } from "#features/delegation/index.ts";
 import { isGuestThread } from "#protocol/notices/guests.ts";
 import type { MessageRelation, NoticeMessage, NoticeOf } from "#protocol/notices/notices.ts";
 import { isOrchestrator, MAIN_THREAD } from "#protocol/sessions.ts";
-import type { LetterType } from "../contract.ts";
-import { findLetter } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
-import { hintLetter } from "../sending/write-letter.ts";
+import type { MessageType } from "../contract.ts";
+import { findMessage } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
+import { hintMessage } from "../sending/write-message.ts";
 import {
+  assignPrompt,
   listByPrompt,
   listHeldSessions,
-  listUntold,
-  listUntoldThreads,
-  markAnnounced,
+  listUndelivered,
+  listUndeliveredThreads,
   markHeld,
   releaseHeld,
 } from "./agent-queries.ts";
-import { guestOf, isGuestLetter } from "./guest.ts";
+import { guestOf, isGuestMessage } from "./guest.ts";
 
 const MAIL_CHANNEL = "mail";
 const PLATFORM = platformSender("mailbox", MAIL_CHANNEL);
@@ -42,59 +42,59 @@ const PLATFORM = platformSender("mailbox", MAIL_CHANNEL);
  * Messages per prompt; the next prompt delivers the rest. One person can have no more than this
  * waiting.
  */
-const MAX_TOLD = 200;
+const MAX_PER_PROMPT = 200;
 
 /** Message types that wake a hibernated agent. */
-const WAKING: ReadonlySet<LetterType> = new Set(["question", "escalation", "approval"]);
+const WAKING: ReadonlySet<MessageType> = new Set(["question", "escalation", "approval"]);
 
 /** Delivers a new message to a locked session. */
 export async function deliver(
   work: Work,
   session: SessionWriter,
-  letter: LetterRow,
+  message: MessageRow,
 ): Promise<void> {
-  hintOwners(work, [letter]);
+  hintOwners(work, [message]);
   if (isGone(session.row)) return;
-  if (session.row.lifecycle === "hibernated" && !(await wakesSession(work, session.row, letter)))
+  if (session.row.lifecycle === "hibernated" && !(await wakesSession(work, session.row, message)))
     return;
-  await announce(work, session, letter.to_thread ?? MAIN_THREAD, groupOf(letter));
+  await deliverPending(work, session, message.to_thread ?? MAIN_THREAD, groupOf(message));
 }
 
-async function wakesSession(work: Work, row: SessionRow, letter: LetterRow): Promise<boolean> {
-  if (row.awaiting === 1 || WAKING.has(letter.message_type)) return true;
-  if (letter.reply_to_id === null) return false;
-  const answered = await findLetter(work.tx, letter.reply_to_id);
+async function wakesSession(work: Work, row: SessionRow, message: MessageRow): Promise<boolean> {
+  if (row.awaiting === 1 || WAKING.has(message.message_type)) return true;
+  if (message.reply_to_id === null) return false;
+  const answered = await findMessage(work.tx, message.reply_to_id);
   return answered?.message_type === "question" && answered.from_session_id === row.id;
 }
 
 /**
  * Delivers pending messages of all threads at the end of the command, after an agent became active.
  */
-export function announceAll(work: Work, session: SessionWriter): void {
+export function deliverAllPending(work: Work, session: SessionWriter): void {
   deliverAtEnd(work, { sessionId: session.row.id, source: "mailbox" }, async () => {
-    for (const thread of await listUntoldThreads(work.tx, session.row.id))
-      await announce(work, session, thread);
+    for (const thread of await listUndeliveredThreads(work.tx, session.row.id))
+      await deliverPending(work, session, thread);
   });
 }
 
 /** `cause`: group of the message that triggers the delivery. */
-export async function announce(
+export async function deliverPending(
   work: Work,
   session: SessionWriter,
   thread: string,
   cause?: string,
 ): Promise<void> {
   if (isGone(session.row)) return;
-  const untold = await listUntold(work.tx, session.row.id, thread);
+  const undelivered = await listUndelivered(work.tx, session.row.id, thread);
   const groups = new Set(
-    untold.filter(({ prompt_id }) => prompt_id === null).map((letter) => groupOf(letter)),
+    undelivered.filter(({ prompt_id }) => prompt_id === null).map((message) => groupOf(message)),
   );
   for (const group of groups) {
     // A person's prompt may be refused while the session is hibernated. The present sender must not
     // fail for that, so the person's messages wait. If the session wakes anyway, it gets them all.
     const isOthers = group === PERSON && cause !== PERSON;
     if (isOthers && session.row.lifecycle === "hibernated") continue;
-    const pending = untold.filter((letter) => groupOf(letter) === group);
+    const pending = undelivered.filter((message) => groupOf(message) === group);
     await deliverNotice(work, session, sourceOf(work, session, thread, pending));
   }
 }
@@ -102,9 +102,9 @@ export async function announce(
 const PERSON = "person";
 
 /** `person` for the owner, `own` for the owner's sessions, otherwise one group per guest. */
-function groupOf(letter: LetterRow): string {
-  if (isGuestLetter(letter)) return `guest:${guestOf(letter.from_owner_id)}`;
-  return letter.from_user_id === null ? "own" : PERSON;
+function groupOf(message: MessageRow): string {
+  if (isGuestMessage(message)) return `guest:${guestOf(message.from_owner_id)}`;
+  return message.from_user_id === null ? "own" : PERSON;
 }
 
 function audienceOf(group: string): NoticeOf<"messages">["from"] {
@@ -116,24 +116,24 @@ function sourceOf(
   work: Work,
   session: SessionWriter,
   thread: string,
-  pending: readonly LetterRow[],
-): NoticeSource<LetterRow> {
+  pending: readonly MessageRow[],
+): NoticeSource<MessageRow> {
   const [first] = pending;
   const isPerson = first !== undefined && groupOf(first) === PERSON;
   return {
     thread,
     sender: senderOf(first, isPerson),
     pending,
-    limit: MAX_TOLD,
-    compose: (letters) => noticeOf(work, session.row, letters),
-    assign: (letters, promptId) => markAnnounced(work.tx, letters, promptId),
+    limit: MAX_PER_PROMPT,
+    compose: (messages) => noticeOf(work, session.row, messages),
+    assign: (messages, promptId) => assignPrompt(work.tx, messages, promptId),
     isHeld: async () => !isPerson && (await isHeldBack(work, session, thread)),
-    hold: (letters) => markHeld(work.tx, letters),
+    hold: (messages) => markHeld(work.tx, messages),
   };
 }
 
 /** A person's message carries their name and follows the session's queue mode. */
-function senderOf(first: LetterRow | undefined, isPerson: boolean): NoticeSender {
+function senderOf(first: MessageRow | undefined, isPerson: boolean): NoticeSender {
   const origin = { ...PLATFORM.origin, replyRef: first?.id ?? null };
   // Only the owner may interrupt the agent, or have messages merged with other prompts.
   if (!first || !isPerson) return { ...PLATFORM, origin };
@@ -149,9 +149,9 @@ function senderOf(first: LetterRow | undefined, isPerson: boolean): NoticeSender
 async function noticeOf(
   work: Work,
   reader: SessionRow,
-  letters: readonly LetterRow[],
+  messages: readonly MessageRow[],
 ): Promise<NoticeOf<"messages">> {
-  const [first] = letters as [LetterRow];
+  const [first] = messages as [MessageRow];
   const from = audienceOf(groupOf(first));
   const isInGuestThread = isOrchestrator(reader) && isGuestThread(first.to_thread ?? MAIN_THREAD);
   return {
@@ -159,7 +159,7 @@ async function noticeOf(
     from,
     isGuest: from === "guest" || isInGuestThread,
     toHandle: from === "guest" ? first.to_handle : null,
-    items: await relate(work, reader, letters),
+    items: await relate(work, reader, messages),
   };
 }
 
@@ -167,41 +167,41 @@ async function noticeOf(
 export async function relate(
   work: Work,
   reader: SessionRow,
-  letters: readonly LetterRow[],
+  messages: readonly MessageRow[],
 ): Promise<NoticeMessage[]> {
-  const messages: NoticeMessage[] = [];
-  for (const letter of letters) {
-    const isSession = letter.from_session_id !== null;
-    messages.push({
-      id: letter.id,
-      type: letter.message_type,
+  const related: NoticeMessage[] = [];
+  for (const message of messages) {
+    const isSession = message.from_session_id !== null;
+    related.push({
+      id: message.id,
+      type: message.message_type,
       from: {
         kind: isSession ? "session" : "user",
-        id: letter.from_session_id ?? letter.from_user_id ?? "",
-        name: letter.from_name,
-        handle: letter.from_handle,
+        id: message.from_session_id ?? message.from_user_id ?? "",
+        name: message.from_name,
+        handle: message.from_handle,
       },
-      relation: await relationOf(work, reader, letter),
-      replyToId: letter.reply_to_id,
+      relation: await relationOf(work, reader, message),
+      replyToId: message.reply_to_id,
       about: {
-        sessionId: letter.context_session_id,
-        taskId: letter.context_task_id,
-        ref: letter.context_ref,
+        sessionId: message.context_session_id,
+        taskId: message.context_task_id,
+        ref: message.context_ref,
       },
-      text: letter.content,
+      text: message.content,
     });
   }
-  return messages;
+  return related;
 }
 
 async function relationOf(
   work: Work,
   reader: SessionRow,
-  letter: LetterRow,
+  message: MessageRow,
 ): Promise<MessageRelation> {
-  const { from_session_id: fromId } = letter;
-  if (isGuestLetter(letter)) {
-    if (letter.from_owner_id === null) return "org";
+  const { from_session_id: fromId } = message;
+  if (isGuestMessage(message)) {
+    if (message.from_owner_id === null) return "org";
     return fromId === null ? "guest_person" : "guest_agent";
   }
   if (fromId === null) return "person";
@@ -216,29 +216,32 @@ async function relationOf(
 }
 
 /** Messages that can still be removed from the prompt that would deliver them. */
-export async function takeable(work: Work, letters: readonly LetterRow[]): Promise<LetterRow[]> {
-  const prompts = await promptsOf(work, letters);
+export async function withdrawable(
+  work: Work,
+  messages: readonly MessageRow[],
+): Promise<MessageRow[]> {
+  const prompts = await promptsOf(work, messages);
   const closed = new Set([...prompts].flatMap(([id, one]) => (one && isMailOpen(one) ? [] : id)));
-  return letters.filter(({ prompt_id }) => prompt_id === null || !closed.has(prompt_id));
+  return messages.filter(({ prompt_id }) => prompt_id === null || !closed.has(prompt_id));
 }
 
 const isMailOpen = (prompt: PromptRow) => isOpen(prompt, PLATFORM);
 
 async function promptsOf(
   work: Work,
-  letters: readonly LetterRow[],
+  messages: readonly MessageRow[],
 ): Promise<Map<string, PromptRow | undefined>> {
   const prompts = new Map<string, PromptRow | undefined>();
-  for (const id of new Set(letters.flatMap(({ prompt_id }) => prompt_id ?? [])))
+  for (const id of new Set(messages.flatMap(({ prompt_id }) => prompt_id ?? [])))
     prompts.set(id, await findPrompt(work.tx, id));
   return prompts;
 }
 
 /** Rewrites the prompts of messages that were taken, or withdraws a prompt with none left. */
-export async function retell(
+export async function refreshPrompts(
   work: Work,
   session: SessionWriter,
-  taken: readonly LetterRow[],
+  taken: readonly MessageRow[],
 ): Promise<void> {
   for (const [promptId, prompt] of await promptsOf(work, taken)) {
     if (!prompt) continue;
@@ -256,28 +259,28 @@ export async function release(work: Work, { row }: SessionWriter): Promise<void>
     const session = await work.session(id);
     if (!session) continue;
     await releaseHeld(work.tx, id);
-    deliverAtEnd(work, { sessionId: id, source: "mailbox" }, () => announceDue(work, session));
+    deliverAtEnd(work, { sessionId: id, source: "mailbox" }, () => deliverDue(work, session));
   }
 }
 
-async function announceDue(work: Work, session: SessionWriter): Promise<void> {
-  for (const thread of await listUntoldThreads(work.tx, session.row.id)) {
+async function deliverDue(work: Work, session: SessionWriter): Promise<void> {
+  for (const thread of await listUndeliveredThreads(work.tx, session.row.id)) {
     const isDue =
       session.row.lifecycle !== "hibernated" || (await isAnyWaking(work, session.row, thread));
-    if (isDue) await announce(work, session, thread);
+    if (isDue) await deliverPending(work, session, thread);
   }
 }
 
 async function isAnyWaking(work: Work, row: SessionRow, thread: string): Promise<boolean> {
-  for (const letter of await listUntold(work.tx, row.id, thread))
-    if (await wakesSession(work, row, letter)) return true;
+  for (const message of await listUndelivered(work.tx, row.id, thread))
+    if (await wakesSession(work, row, message)) return true;
   return false;
 }
 
 /** Hints to both owners that these messages changed. */
-export function hintOwners(work: Work, letters: readonly LetterRow[]): void {
-  for (const letter of letters) {
-    const owners = new Set([letter.from_owner_id, letter.to_owner_id]);
-    for (const ownerId of owners) if (ownerId !== null) hintLetter(work, ownerId, letter.id);
+export function hintOwners(work: Work, messages: readonly MessageRow[]): void {
+  for (const message of messages) {
+    const owners = new Set([message.from_owner_id, message.to_owner_id]);
+    for (const ownerId of owners) if (ownerId !== null) hintMessage(work, ownerId, message.id);
   }
 }

@@ -34,7 +34,7 @@ class Walk {
   readonly #people: readonly User[];
   #sessions: Known[];
   #turns: Turn[] = [];
-  readonly #letters: { id: string; word: string }[] = [];
+  readonly #messages: { id: string; word: string }[] = [];
   /** All text that agents have read. */
   #read = "";
 
@@ -102,7 +102,7 @@ class Walk {
   }
 
   #mail(): { content: string; messageType: (typeof TYPES)[number] } {
-    const word = `word-${this.#letters.length + 1}-`;
+    const word = `word-${this.#messages.length + 1}-`;
     return { content: word, messageType: this.#pick(TYPES) ?? "message" };
   }
 
@@ -112,17 +112,17 @@ class Walk {
   }
 
   async #answer(): Promise<void> {
-    const letter = this.#pick(this.#letters.slice(-8));
-    const to = letter && (await this.#office.letter(letter.id)).to_session_id;
+    const message = this.#pick(this.#messages.slice(-8));
+    const to = message && (await this.#office.message(message.id)).to_session_id;
     const turn = this.#turns.find(({ assignment }) => assignment.sessionId === to);
-    await this.#write(turn, { replyToId: letter?.id });
+    await this.#write(turn, { replyToId: message?.id });
   }
 
   async #write(turn: Turn | undefined, aim: object): Promise<void> {
     const mail = this.#mail();
     const answer = await turn?.tool("mailbox_send", { ...aim, ...mail });
-    const { letterId } = (answer?.output ?? {}) as { letterId?: string };
-    if (letterId) this.#letters.push({ id: letterId, word: mail.content });
+    const { messageId } = (answer?.output ?? {}) as { messageId?: string };
+    if (messageId) this.#messages.push({ id: messageId, word: mail.content });
   }
 
   async #personWrites(): Promise<void> {
@@ -130,13 +130,13 @@ class Walk {
     const [from, to] = [this.#pick(this.#people), this.#pick(this.#sessions)];
     if (!from || !to) return;
     const { id } = await this.#office.send(from, { to: to.id, ...mail });
-    this.#letters.push({ id, word: mail.content });
+    this.#messages.push({ id, word: mail.content });
   }
 
   async #look(): Promise<void> {
     const answer = await this.#pick(this.#turns)?.tool("mailbox_check", {});
-    const { letters = [] } = (answer?.output ?? {}) as { letters?: string[] };
-    this.#read += letters.join("\n");
+    const { messages = [] } = (answer?.output ?? {}) as { messages?: string[] };
+    this.#read += messages.join("\n");
   }
 
   #drop(turn: Turn): void {
@@ -210,8 +210,8 @@ class Walk {
   }
 
   async #withdraw(): Promise<void> {
-    const letter = this.#pick(this.#letters.slice(-10));
-    const row = letter && (await this.#office.letter(letter.id));
+    const message = this.#pick(this.#messages.slice(-10));
+    const row = message && (await this.#office.message(message.id));
     const owner = this.#people.find(({ userId }) => userId === row?.to_owner_id);
     if (owner && row?.prompt_id)
       await this.#office.world.kernel.prompts.withdraw(owner, row.prompt_id);
@@ -239,8 +239,8 @@ class Walk {
   /** Compares each row with the number of times that its agent has read the message. */
   async check(isOver = false): Promise<Record<string, number>> {
     const fates: Record<string, number> = { delivered: 0, waiting: 0, failed: 0 };
-    for (const { id, word } of this.#letters) {
-      const { fate, fate_reason, to_user_id } = await this.#office.letter(id);
+    for (const { id, word } of this.#messages) {
+      const { fate, fate_reason, to_user_id } = await this.#office.message(id);
       if (to_user_id !== null) continue;
       fates[fate] = (fates[fate] ?? 0) + 1;
       const times = await this.#timesRead(word, fate === "delivered");
@@ -318,7 +318,7 @@ function story(title: string, seeds: readonly number[], steps: number, database:
 
 type Database = () => Promise<TestDatabase | undefined>;
 
-story("letters on a random walk, on SQLite", [1, 2, 3, 4, 5, 6], 200, async () => undefined);
+story("messages on a random walk, on SQLite", [1, 2, 3, 4, 5, 6], 200, async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("letters on a random walk, on PostgreSQL", [7], 100, createTestDatabase);
+  story("messages on a random walk, on PostgreSQL", [7], 100, createTestDatabase);
 });

@@ -6,10 +6,10 @@
 import type { SessionRow, Work } from "#engine/index.ts";
 import { listDoneSince } from "../inbox/inbox-queries.ts";
 import { findPreferences } from "../inbox/preference-queries.ts";
-import { findByCause, forgetCause, saveNews } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
+import { findByCause, forgetCause, saveReplacement } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
 import { sessionSide, userSide } from "../sending/sides.ts";
-import { hintLetter, isCounted, writeLetter } from "../sending/write-letter.ts";
+import { hintMessage, isCounted, writeMessage } from "../sending/write-message.ts";
 import { wantsDigest } from "./channels.ts";
 
 const NAMED = 50;
@@ -30,14 +30,14 @@ export async function addToDigest(
   });
   const content = digestText(done);
   if (open) {
-    await saveNews(work.tx, { ...open, content, surfaced_at: work.now });
-    hintLetter(work, person.userId, open.id);
+    await saveReplacement(work.tx, { ...open, content, surfaced_at: work.now });
+    hintMessage(work, person.userId, open.id);
     return;
   }
   if (last) await forgetCause(work.tx, last.id);
-  await writeLetter(work, {
+  await writeMessage(work, {
     orgId: session.org_id,
-    from: { ...(await sessionSide(work.tx, session, "main")), name: "Done" },
+    from: { ...(await sessionSide(work.tx, session, "main")), name: "Digest" },
     to: await userSide(work.tx, session.owner_id),
     type: "notification",
     event: "session.digest",
@@ -46,12 +46,11 @@ export async function addToDigest(
   });
 }
 
-function digestText(done: readonly Pick<LetterRow, "from_name">[]): string {
+function digestText(done: readonly Pick<MessageRow, "from_name">[]): string {
   const named = done.slice(0, NAMED).map(({ from_name }) => `- ${oneLine(from_name)}`);
   const more = done.length > NAMED ? ["- and more"] : [];
-  const count =
-    done.length > NAMED ? `More than ${NAMED} sessions are` : `${done.length} sessions are`;
-  const head = done.length === 1 ? "1 session is done:" : `${count} done:`;
+  const count = done.length > NAMED ? `More than ${NAMED} sessions` : `${done.length} sessions`;
+  const head = done.length === 1 ? "1 session completed:" : `${count} completed:`;
   return [head, "", ...named, ...more].join("\n");
 }
 

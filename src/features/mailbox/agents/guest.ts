@@ -10,17 +10,17 @@ import type { RunRow, SessionRow } from "#engine/index.ts";
 import type { CallToJudge, Judge } from "#engine/tools/index.ts";
 import { GUEST_THREAD, isGuestThread } from "#protocol/notices/guests.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
-import type { NewLetter } from "../contract.ts";
-import { findLetter } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
-import { findMeant } from "../sending/resolve.ts";
+import type { NewMessage } from "../contract.ts";
+import { findMessage } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
+import { resolveAddress } from "../sending/resolve-address.ts";
 import { listByPrompt } from "./agent-queries.ts";
 
 const ORG = "org";
 
-type Owners = Pick<LetterRow, "from_owner_id" | "to_owner_id">;
+type Owners = Pick<MessageRow, "from_owner_id" | "to_owner_id">;
 
-export function isGuestLetter({ from_owner_id, to_owner_id }: Owners): boolean {
+export function isGuestMessage({ from_owner_id, to_owner_id }: Owners): boolean {
   return from_owner_id !== to_owner_id;
 }
 
@@ -37,8 +37,8 @@ export function guestThread(fromOwnerId: string | null): string {
  * Added to a question that the agent asks its owner in a guest turn, so that the owner knows whom
  * the answer may reach.
  */
-export const GUEST_ASKS =
-  "It asks in answering somebody else's letter: what you say may be told to them.";
+export const GUEST_NOTE =
+  "The agent asks this while it answers somebody else's message; your answer may be passed on to them.";
 
 /** Finds the guest whose message started the turn; undefined for a turn of the owner's side. */
 export async function findGuest(
@@ -49,8 +49,8 @@ export async function findGuest(
   // Only orchestrators accept messages from other people's side.
   if (!isOrchestrator({ kind })) return undefined;
   if (isGuestThread(thread)) return thread.slice(GUEST_THREAD.length);
-  const letter = (await listByPrompt(reader, prompt_id)).find(isGuestLetter);
-  return letter && guestOf(letter.from_owner_id);
+  const message = (await listByPrompt(reader, prompt_id)).find(isGuestMessage);
+  return message && guestOf(message.from_owner_id);
 }
 
 /**
@@ -67,17 +67,17 @@ const GUEST_TOOLS: ReadonlySet<string> = new Set([
   "task_list",
   "todo",
 ]);
-const LETTER_TOOLS: ReadonlySet<string> = new Set(["mailbox_send", "emit_notification"]);
+const MESSAGE_TOOLS: ReadonlySet<string> = new Set(["mailbox_send", "emit_notification"]);
 
 const REASON =
-  "guest_turn: This turn answers somebody else's letter, so it can do only this: look at how things stand (list_sessions, task_list), answer the letter (mailbox_send with its replyToId), and ask or write to your own person. If more should be done, tell your person; they can ask you for it in their own conversation.";
+  "guest_turn: This turn answers somebody else's message. You may only look at states (list_sessions, task_list), reply (mailbox_send with replyToId), and ask or write to your own person. If more should be done, tell your person, who can ask you for it in their own conversation.";
 
 export const judgeGuest: Judge = async (work, call) => {
   const { session, run, tool } = call;
   if (GUEST_TOOLS.has(tool)) return undefined;
   const guest = await findGuest(work.tx, session.row, run);
   if (guest === undefined) return undefined;
-  const isAllowed = LETTER_TOOLS.has(tool) && (await isForGuestOrOwner(work.tx, call, guest));
+  const isAllowed = MESSAGE_TOOLS.has(tool) && (await isForGuestOrOwner(work.tx, call, guest));
   return isAllowed ? undefined : { verdict: "deny", reason: REASON };
 };
 
@@ -87,18 +87,18 @@ async function isForGuestOrOwner(
   { session: { row }, input }: CallToJudge,
   guest: string,
 ): Promise<boolean> {
-  const { replyToId, ...mail } = input as Partial<NewLetter> & Record<string, string | undefined>;
+  const { replyToId, ...mail } = input as Partial<NewMessage> & Record<string, string | undefined>;
   const { to = mail.toSessionId ?? mail.toUserId, toHandle } = mail;
   // A handle names another agent: neither the owner nor a reply, which needs no name.
   if (toHandle !== undefined) return false;
-  const asker = { orgId: row.org_id, ownerId: row.owner_id, session: row };
-  const resolved = to === undefined ? undefined : await findMeant(reader, asker, to);
+  const scope = { orgId: row.org_id, ownerId: row.owner_id, session: row };
+  const resolved = to === undefined ? undefined : await resolveAddress(reader, scope, to);
   if (resolved?.kind === "user" && resolved.id === row.owner_id) return true;
   if (replyToId === undefined) return false;
-  const letter = await findLetter(reader, replyToId);
-  if (letter?.to_session_id !== row.id || guestOf(letter.from_owner_id) !== guest) return false;
-  if (!isGuestLetter(letter)) return false;
+  const message = await findMessage(reader, replyToId);
+  if (message?.to_session_id !== row.id || guestOf(message.from_owner_id) !== guest) return false;
+  if (!isGuestMessage(message)) return false;
   if (resolved === undefined) return true;
-  const { from_session_id, from_user_id } = letter;
+  const { from_session_id, from_user_id } = message;
   return "id" in resolved && (resolved.id === from_session_id || resolved.id === from_user_id);
 }

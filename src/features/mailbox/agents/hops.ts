@@ -3,11 +3,11 @@
  * answer each other's answers, even when each answer starts a new thread.
  */
 import { MAX_HOPS } from "../contract.ts";
-import type { LetterRow } from "../schema.ts";
+import type { MessageRow } from "../schema.ts";
 
 /** `causes`: messages that led to this one. */
-export function hopsOf(
-  causes: readonly Pick<LetterRow, "hops">[],
+export function countHops(
+  causes: readonly Pick<MessageRow, "hops">[],
   fromOwnerId: string | null,
   toOwnerId: string | null,
 ): number {
@@ -15,6 +15,6 @@ export function hopsOf(
   return fromOwnerId === toOwnerId ? before : before + 1;
 }
 
-export function isTooFar(hops: number): boolean {
+export function exceedsHopLimit(hops: number): boolean {
   return hops > MAX_HOPS;
 }

@@ -9,10 +9,10 @@ import {
   failWaiting,
   listByPrompt,
   markDelivered,
-  moveToPrompt,
-  takeBack,
+  reassignPrompt,
+  unassignPrompt,
 } from "./agent-queries.ts";
-import { announce, announceAll, hintOwners, release } from "./deliver.ts";
+import { deliverAllPending, deliverPending, hintOwners, release } from "./deliver.ts";
 
 type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
 
@@ -35,7 +35,7 @@ async function lifecycleChanged(
   { session }: EventOf<"session_lifecycle">,
 ): Promise<void> {
   const { id, lifecycle, kind } = session.row;
-  if (lifecycle === "active") announceAll(work, session);
+  if (lifecycle === "active") deliverAllPending(work, session);
   // An orchestrator comes back and gets its messages then.
   if (lifecycle === "terminated" && !isOrchestrator({ kind }))
     await failWaiting(work.tx, id, "recipient_ended", work.now);
@@ -69,10 +69,10 @@ async function promptSettled(
   if (!mayDeliverMessages(prompt)) return;
   if (prompt.started_at !== null) {
     // One prompt may not hold all pending messages.
-    if (session.row.lifecycle === "active") await announce(work, session, prompt.thread);
+    if (session.row.lifecycle === "active") await deliverPending(work, session, prompt.thread);
     return;
   }
   // A prompt that never started has delivered nothing.
-  if (prompt.merged_into === null) await takeBack(work.tx, prompt.id);
-  else await moveToPrompt(work.tx, prompt.id, prompt.merged_into);
+  if (prompt.merged_into === null) await unassignPrompt(work.tx, prompt.id);
+  else await reassignPrompt(work.tx, prompt.id, prompt.merged_into);
 }

@@ -1,33 +1,33 @@
 /** `muster inbox read`, `unread`, `archive`, `unarchive`, `snooze` and `read-all`. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import type { ApiRoutes, InputOf } from "#client/index.ts";
-import type { Letter } from "#features/mailbox/contract.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { instantOf } from "#surfaces/cli/kit/text/instant.ts";
 
-type LetterChange = NonNullable<InputOf<ApiRoutes["inbox"]["update"]>["body"]>;
+type MessageChange = NonNullable<InputOf<ApiRoutes["inbox"]["update"]>["body"]>;
 
 interface Change {
   name: string;
   says: string;
-  body: LetterChange;
+  body: MessageChange;
   done: string;
 }
 
 const CHANGES: readonly Change[] = [
-  { name: "read", says: "Marks letters as read.", body: { read: true }, done: "is read" },
-  { name: "unread", says: "Marks letters as unread.", body: { read: false }, done: "is unread" },
+  { name: "read", says: "Marks messages as read.", body: { read: true }, done: "is read" },
+  { name: "unread", says: "Marks messages as unread.", body: { read: false }, done: "is unread" },
   {
     name: "archive",
-    says: "Puts letters away; they count as read.",
+    says: "Archives messages and marks them as read.",
     body: { archived: true },
-    done: "is put away",
+    done: "is archived",
   },
   {
     name: "unarchive",
-    says: "Takes letters back into the inbox.",
+    says: "Moves messages back to the inbox.",
     body: { archived: false },
     done: "is in the inbox",
   },
@@ -38,33 +38,37 @@ export function addInboxChangeCommands(group: Command, host: CliHost): void {
     group
       .command(name)
       .description(says)
-      .argument("<letters...>", "their ids")
+      .argument("<messages...>", "message ids")
       .action((ids: string[], _options: object, command: Command) =>
         perform(host, command, (invocation) => change(invocation, ids, body, done)),
       );
   group
     .command("snooze")
-    .description("Puts a letter off; it comes back unread.")
-    .argument("<letter>", "its id")
-    .argument("<when>", "30m, 2h, 3d or 1w from now, an instant such as 2026-03-01T09:00, or now")
+    .description("Snoozes a message; it returns unread.")
+    .argument("<message>", "message id")
+    .argument("<when>", "30m, 2h, 3d or 1w from now, a time such as 2026-03-01T09:00, or now")
     .action((id: string, when: string, _options: object, command: Command) =>
       perform(host, command, (invocation) => {
         const snoozedUntil = when === "now" ? null : snoozeEnd(when, Date.now());
-        const done = snoozedUntil === null ? "is back" : `comes back ${snoozedUntil}`;
+        const done = snoozedUntil === null ? "is back in the inbox" : `returns ${snoozedUntil}`;
         return change(invocation, [id], { snoozedUntil }, done);
       }),
     );
   group
     .command("read-all")
     .description("Marks everything in the inbox as read.")
-    .option("--news", "only what asks nothing of you: messages and notifications")
-    .action((options: { news?: boolean }, command: Command) =>
+    .option("--updates", "only messages and notifications, which need no action")
+    // Name of the option in earlier versions.
+    .addOption(new Option("--news").hideHelp())
+    .action((options: { updates?: boolean; news?: boolean }, command: Command) =>
       perform(host, command, async (invocation) => {
         const { inbox } = invocation.api().again;
-        const answer = await (options.news ? inbox.readNonActionable() : inbox.readAll());
+        const answer = await (options.updates || options.news
+          ? inbox.readNonActionable()
+          : inbox.readAll());
         const { changed } = answer;
         invocation.print(answer, [
-          changed === 1 ? "1 letter is read." : `${changed} letters are read.`,
+          changed === 1 ? "1 message marked as read." : `${changed} messages marked as read.`,
         ]);
         return DONE;
       }),
@@ -74,15 +78,15 @@ export function addInboxChangeCommands(group: Command, host: CliHost): void {
 async function change(
   invocation: Invocation,
   ids: readonly string[],
-  body: LetterChange,
+  body: MessageChange,
   done: string,
 ): Promise<Ending> {
   const api = invocation.api();
-  const letters: Letter[] = [];
-  for (const id of ids) letters.push((await api.again.inbox.update({ id, body })).letter);
+  const messages: MailMessage[] = [];
+  for (const id of ids) messages.push((await api.again.inbox.update({ id, body })).message);
   invocation.print(
-    { letters },
-    letters.map(({ id }) => `${id} ${done}.`),
+    { messages },
+    messages.map(({ id }) => `${id} ${done}.`),
   );
   return DONE;
 }
@@ -104,6 +108,6 @@ function snoozeEnd(text: string, now: number): string {
   throw new Refusal(
     "invalid",
     "instant_invalid",
-    "Say when as 30m, 2h, 3d, 1w, an instant such as 2026-03-01T09:00, or now.",
+    "Use 30m, 2h, 3d, 1w, a time such as 2026-03-01T09:00, or now.",
   );
 }

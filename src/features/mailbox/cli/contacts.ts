@@ -20,20 +20,20 @@ const PEOPLE = "their names, e-mail addresses or ids";
 export function addInboxContactsCommands(inbox: Command, host: CliHost): void {
   const group = inbox
     .command("contacts")
-    .description("The people who, with their agents, may write to your orchestrator.");
+    .description("Manages the people who, with their agents, may write to your orchestrator.");
   asDefault(group.command("ls", BY_DEFAULT))
-    .description("Lists them.")
+    .description("Lists contacts.")
     .action((_options: object, command: Command) => perform(host, command, list));
   group
     .command("add")
-    .description("Puts people on the list.")
+    .description("Adds contacts.")
     .argument("<people...>", PEOPLE)
     .action((people: string[], _options: object, command: Command) =>
       perform(host, command, (invocation) => change(invocation, people, true)),
     );
   group
     .command("rm")
-    .description("Takes people off the list.")
+    .description("Removes contacts.")
     .argument("<people...>", PEOPLE)
     .action((people: string[], _options: object, command: Command) =>
       perform(host, command, (invocation) => change(invocation, people, false)),
@@ -70,7 +70,7 @@ async function change(
 async function show(invocation: Invocation, contacts: Contacts): Promise<void> {
   if (invocation.json) return invocation.print(contacts, []);
   const { items } = contacts;
-  if (items.length === 0) invocation.print(null, [`Nobody is on the list. ${FILL_LIST}`]);
+  if (items.length === 0) invocation.print(null, [`There are no contacts. ${FILL_LIST}`]);
   else
     printTable(
       invocation.host,
@@ -79,11 +79,11 @@ async function show(invocation: Invocation, contacts: Contacts): Promise<void> {
     );
   const { identity } = await invocation.api().again.orchestrators.get();
   const rule = identity?.acceptsAgentMail ?? "none";
-  if (rule !== "list") invocation.note(`The list does not count now: ${ruleWords(rule)}`);
+  if (rule !== "list") invocation.note(`The list is not in use: ${ruleWords(rule)}`);
 }
 
 /** Next step for an empty list. */
-export const FILL_LIST = "Put somebody on the list with: muster inbox contacts add NAME";
+export const FILL_LIST = "Add a contact with: muster inbox contacts add NAME";
 
 function ruleWords(rule: Identity["acceptsAgentMail"]): string {
   return rule === "org"
@@ -106,7 +106,9 @@ function pickMember(members: readonly Member[], given: string): Member {
     if (found.length === 1) return found[0] as Member;
     if (found.length > 1) {
       const which = found.map(({ name, userId }) => `${name} (${userId})`).join(", ");
-      const message = safeLine(`${JSON.stringify(given)} may be ${which}. Say which by the id.`);
+      const message = safeLine(
+        `${JSON.stringify(given)} matches several members: ${which}. Use an id.`,
+      );
       throw new Refusal("conflict", "member_ambiguous", message);
     }
   }
@@ -114,7 +116,7 @@ function pickMember(members: readonly Member[], given: string): Member {
     "not_found",
     "not_found",
     safeLine(
-      `No other member is called ${JSON.stringify(given)}. See who there is with: muster members ls`,
+      `No other member is called ${JSON.stringify(given)}. List members with: muster members ls`,
     ),
   );
 }

@@ -8,9 +8,7 @@ import { addInboxShowCommand } from "./show.ts";
 import { addInboxWriteCommands } from "./write.ts";
 
 export function addInboxCommands(program: Command, host: CliHost): void {
-  const group = program
-    .command("inbox")
-    .description("Letters to you from agents and people, and writing to them.");
+  const group = program.command("inbox").description("Reads and sends messages.");
   addInboxLsCommands(group, host);
   addInboxShowCommand(group, host);
   addInboxWriteCommands(group, host);

@@ -2,11 +2,11 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {
-  LETTER_BOXES,
-  LETTER_TYPES,
-  type Letter,
-  type LetterBox,
-  type LetterType,
+  MAIL_FOLDERS,
+  type MailFolder,
+  type MailMessage,
+  MESSAGE_TYPES,
+  type MessageType,
 } from "#features/mailbox/contract.ts";
 import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import { asDefault, BY_DEFAULT } from "#surfaces/cli/kit/default-command.ts";
@@ -21,9 +21,9 @@ const NAME_WIDTH = 28;
 const TEXT_WIDTH = 70;
 
 interface LsOptions {
-  box: LetterBox;
+  box: MailFolder;
   unread?: boolean;
-  type?: LetterType;
+  type?: MessageType;
   fromSession?: string;
   fromUser?: string;
   session?: string;
@@ -34,24 +34,25 @@ interface LsOptions {
 
 export function addInboxLsCommands(group: Command, host: CliHost): void {
   asDefault(group.command("ls", BY_DEFAULT))
-    .description("Lists letters, the newest first. What is unread has a star.")
-    .addOption(
-      new Option("--box <box>", "which of them").choices(LETTER_BOXES).default("inbox" as const),
+    .description("Lists messages, newest first. A star marks unread ones.")
+    .addOption(new Option("--box <box>", "folder").choices(MAIL_FOLDERS).default("inbox" as const))
+    .option("--unread", "only unread messages")
+    .addOption(new Option("--type <type>", "only messages of this type").choices(MESSAGE_TYPES))
+    .option("--from-session <session>", "only messages from this session")
+    .option("--from-user <id>", "only messages from this person")
+    .option("--session <session>", "only messages about this session")
+    .option("--task <id>", "only messages about this task")
+    .option(
+      "--ref <reference>",
+      "only messages about this reference, such as github:acme/api:pr:42",
     )
-    .option("--unread", "only what is unread")
-    .addOption(new Option("--type <type>", "only letters of this type").choices(LETTER_TYPES))
-    .option("--from-session <session>", "only what this session wrote")
-    .option("--from-user <id>", "only what this person wrote")
-    .option("--session <session>", "only what is about this session")
-    .option("--task <id>", "only what is about this task")
-    .option("--ref <reference>", "only what is about this, such as github:acme/api:pr:42")
-    .option("--limit <n>", "how many at most", limitOf, LIMIT)
+    .option("--limit <n>", "maximum number of messages", limitOf, LIMIT)
     .action((options: LsOptions, command: Command) =>
       perform(host, command, (invocation) => list(invocation, options)),
     );
   group
     .command("count")
-    .description("Says how many letters in your inbox you have not read.")
+    .description("Prints the number of unread messages in your inbox.")
     .action((_options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const answer = await invocation.api().again.inbox.count();
@@ -86,22 +87,22 @@ async function list(invocation: Invocation, options: LsOptions): Promise<Ending>
     },
   });
   if (invocation.json) invocation.print(page, []);
-  else if (page.items.length === 0) invocation.print(null, ["No letters."]);
+  else if (page.items.length === 0) invocation.print(null, ["No messages."]);
   else {
     const who = box === "sent" ? "TO" : "FROM";
-    const headings = ["", "ID", "WHEN", "TYPE", who, "LETTER"];
+    const headings = ["", "ID", "WHEN", "TYPE", who, "MESSAGE"];
     printTable(
       invocation.host,
       headings,
-      page.items.map((letter) => rowOf(letter, box)),
+      page.items.map((message) => rowOf(message, box)),
     );
     if (page.next !== null) invocation.host.stdout.write("There are more: use --limit.\n");
   }
   return DONE;
 }
 
-function rowOf(letter: Letter, box: LetterBox): string[] {
-  const { id, createdAt, messageType, decision, from, to, content, read } = letter;
+function rowOf(message: MailMessage, box: MailFolder): string[] {
+  const { id, createdAt, messageType, decision, from, to, content, read } = message;
   return [
     read || box === "sent" ? " " : "*",
     id,

@@ -4,10 +4,10 @@ import { type Command, Option } from "commander";
 import { Refusal } from "#base/refusal.ts";
 import type { CallOptions, Client } from "#client/index.ts";
 import {
-  LETTER_TYPES,
-  type Letter,
-  type LetterType,
-  MAX_LETTER_CHARS,
+  MAX_MESSAGE_CHARS,
+  type MailMessage,
+  MESSAGE_TYPES,
+  type MessageType,
 } from "#features/mailbox/contract.ts";
 import { findSessionId } from "#surfaces/cli/kit/find-session.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
@@ -16,10 +16,10 @@ import { readInput } from "#surfaces/cli/kit/read-input.ts";
 import { safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 import { partyName } from "./party-name.ts";
 
-const TEXT = "what it says; read from standard input when left out";
+const TEXT = "text of the message; read from standard input if omitted";
 
 interface SendOptions {
-  type?: LetterType;
+  type?: MessageType;
   session?: string;
   task?: string;
   ref?: string;
@@ -28,20 +28,21 @@ interface SendOptions {
 export function addInboxWriteCommands(group: Command, host: CliHost): void {
   group
     .command("send")
-    .description("Writes a letter to an agent or a person.")
+    .description("Sends a message to an agent or a person.")
     .argument(
       "<to>",
       "a session (its id, the end of it, or its title), orchestrator, @handle of somebody's agent, @user:name, or a person's id",
     )
     .argument("[text]", TEXT)
     .addOption(
-      new Option("--type <type>", "a question or an escalation wakes who sleeps").choices(
-        LETTER_TYPES,
-      ),
+      new Option(
+        "--type <type>",
+        "message type; questions and escalations wake a sleeping agent",
+      ).choices(MESSAGE_TYPES),
     )
-    .option("--session <session>", "the session it is about")
-    .option("--task <id>", "the task it is about")
-    .option("--ref <ref>", "what else it is about, such as github:acme/api:pr:42")
+    .option("--session <session>", "session that the message is about")
+    .option("--task <id>", "task that the message is about")
+    .option("--ref <ref>", "other subject of the message, such as github:acme/api:pr:42")
     .action((to: string, text: string | undefined, options: SendOptions, command: Command) =>
       perform(host, command, async (invocation) => {
         const { session } = options;
@@ -59,8 +60,8 @@ export function addInboxWriteCommands(group: Command, host: CliHost): void {
     );
   group
     .command("reply")
-    .description("Answers a letter; a question of a session that waits for it goes on with it.")
-    .argument("<letter>", "its id")
+    .description("Replies to a message. A reply to a session's question answers it.")
+    .argument("<message>", "message id")
     .argument("[text]", TEXT)
     .action((id: string, text: string | undefined, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
@@ -82,16 +83,16 @@ async function recipientOf(invocation: Invocation, to: string): Promise<string> 
 }
 
 async function textOf(host: CliHost, text: string | undefined): Promise<string> {
-  return text ?? readInput(host, MAX_LETTER_CHARS, "Say what to write, or pipe it in.");
+  return text ?? readInput(host, MAX_MESSAGE_CHARS, "Give the text as an argument, or pipe it in.");
 }
 
 async function write(
   invocation: Invocation,
-  send: (client: Client, options: CallOptions) => Promise<{ letter: Letter }>,
+  send: (client: Client, options: CallOptions) => Promise<{ message: MailMessage }>,
 ): Promise<Ending> {
   const answer = await send(invocation.api().again, { idempotencyKey: randomUUID() });
-  const { id, to, fate } = answer.letter;
-  const when = fate === "waiting" ? "It waits until its agent reads it." : "It has arrived.";
+  const { id, to, fate } = answer.message;
+  const when = fate === "waiting" ? "Waiting for its agent to read it." : "Delivered.";
   invocation.print(answer, [safeLine(`${id} to ${partyName(to)}. ${when}`)]);
   return DONE;
 }

@@ -36,7 +36,7 @@ export function changeContacts(
       throw new Refusal(
         "invalid",
         "contact_unknown",
-        `${JSON.stringify(unknown)} is nobody in this organisation. Use the ids of its members.`,
+        `${JSON.stringify(unknown)} is not a member of this organisation. Use the ids of members.`,
       );
     await saveContacts(work.tx, person, wanted);
     await work.tell({

@@ -5,15 +5,15 @@ import { pageOf } from "#protocol/page.ts";
 import {
   changedSchema,
   inboxQuery,
-  letterChangeSchema,
-  letterContent,
-  letterSchema,
+  messageChangeSchema,
+  messageContent,
+  messageSchema,
   threadQuery,
 } from "../contract.ts";
 
 const TAG = "Inbox";
-const one = z.object({ letter: letterSchema });
-const page = pageOf(letterSchema);
+const one = z.object({ message: messageSchema });
+const page = pageOf(messageSchema);
 
 const readingRoutes = <const Base extends string, const Threads extends string>(
   base: Base,
@@ -79,7 +79,7 @@ const changingRoutes = <const Base extends string>(base: Base) => ({
     path: `${base}/{id}/reply`,
     summary: "Reply to the sender of a message; the message is marked as read",
     tag: TAG,
-    body: z.strictObject({ content: letterContent }),
+    body: z.strictObject({ content: messageContent }),
     response: one,
     status: 201,
     takesIdempotencyKey: true,
@@ -89,7 +89,7 @@ const changingRoutes = <const Base extends string>(base: Base) => ({
     path: `${base}/{id}`,
     summary: "Mark a message as read or unread, archive it or snooze it",
     tag: TAG,
-    body: letterChangeSchema,
+    body: messageChangeSchema,
     response: one,
   }),
 });

@@ -1,17 +1,17 @@
 /** SQL on messages as people see them: folders, threads and unread messages. */
 import { builder, type Reader, type Tx } from "#base/store/index.ts";
 import type { Person } from "#engine/index.ts";
-import type { LetterBox, LetterType } from "../contract.ts";
-import type { LetterRow, MailboxTables } from "../schema.ts";
+import type { MailFolder, MessageType } from "../contract.ts";
+import type { MailboxTables, MessageRow } from "../schema.ts";
 
 interface PagePosition {
   at: number;
   id: string;
 }
 
-export interface LetterFilter {
+export interface MessageFilter {
   unreadOnly?: boolean | undefined;
-  messageType?: LetterType | undefined;
+  messageType?: MessageType | undefined;
   fromSessionId?: string | undefined;
   fromUserId?: string | undefined;
   contextSessionId?: string | undefined;
@@ -21,7 +21,7 @@ export interface LetterFilter {
 
 type Instant = "surfaced_at" | "snoozed_until" | "archived_at" | "created_at";
 /** Sort key per folder; each has an index that starts with the owner. */
-const ORDER: Readonly<Record<LetterBox, { by: Instant; way: "asc" | "desc" }>> = {
+const ORDER: Readonly<Record<MailFolder, { by: Instant; way: "asc" | "desc" }>> = {
   inbox: { by: "surfaced_at", way: "desc" },
   // The message that returns next comes first.
   snoozed: { by: "snoozed_until", way: "asc" },
@@ -30,22 +30,22 @@ const ORDER: Readonly<Record<LetterBox, { by: Instant; way: "asc" | "desc" }>> =
   all: { by: "created_at", way: "desc" },
 };
 
-export function placeIn(box: LetterBox) {
+export function positionIn(box: MailFolder) {
   const { by } = ORDER[box];
-  return (row: LetterRow): PagePosition => ({ at: row[by] ?? 0, id: row.id });
+  return (row: MessageRow): PagePosition => ({ at: row[by] ?? 0, id: row.id });
 }
 
-export function listLetters(
+export function listMessages(
   reader: Reader,
   { orgId, userId }: Person,
-  box: LetterBox,
-  filter: LetterFilter,
+  box: MailFolder,
+  filter: MessageFilter,
   { after, limit }: { after: PagePosition | undefined; limit: number },
-): Promise<LetterRow[]> {
+): Promise<MessageRow[]> {
   const { by, way } = ORDER[box];
   const mine = box === "sent" ? "from_user_id" : "to_user_id";
   let query = builder<MailboxTables>(reader.dialect)
-    .selectFrom("letters")
+    .selectFrom("messages")
     .selectAll()
     .where(mine, "=", userId)
     .where("org_id", "=", orgId);
@@ -62,13 +62,13 @@ export function listLetters(
       .where(by, `${beyond}=`, after.at)
       .where((eb) => eb.or([eb(by, beyond, after.at), eb("id", beyond, after.id)]));
   }
-  return reader.query<LetterRow>(query.orderBy(by, way).orderBy("id", way).limit(limit).compile());
+  return reader.query<MessageRow>(query.orderBy(by, way).orderBy("id", way).limit(limit).compile());
 }
 
 type Equal = "message_type" | "from_session_id" | "from_user_id" | ContextColumn;
 type ContextColumn = "context_session_id" | "context_task_id" | "context_ref";
 
-function equalsOf(filter: LetterFilter): [Equal, string][] {
+function equalsOf(filter: MessageFilter): [Equal, string][] {
   const wanted: [Equal, string | undefined][] = [
     ["message_type", filter.messageType],
     ["from_session_id", filter.fromSessionId],
@@ -85,10 +85,10 @@ export function listDoneSince(
   reader: Reader,
   { orgId, userId }: Person,
   { since, limit }: { since: number; limit: number },
-): Promise<Pick<LetterRow, "id" | "from_name">[]> {
+): Promise<Pick<MessageRow, "id" | "from_name">[]> {
   return reader.query(
     builder<MailboxTables>(reader.dialect)
-      .selectFrom("letters")
+      .selectFrom("messages")
       .select(["id", "from_name"])
       .where("to_user_id", "=", userId)
       .where("org_id", "=", orgId)
@@ -108,9 +108,9 @@ export function listThread(
   { orgId, userId }: Person,
   threadId: string,
   { after, limit }: { after: PagePosition | undefined; limit: number },
-): Promise<LetterRow[]> {
+): Promise<MessageRow[]> {
   let query = builder<MailboxTables>(reader.dialect)
-    .selectFrom("letters")
+    .selectFrom("messages")
     .selectAll()
     .where("thread_id", "=", threadId)
     .where("org_id", "=", orgId)
@@ -119,7 +119,7 @@ export function listThread(
     query = query
       .where("created_at", ">=", after.at)
       .where((eb) => eb.or([eb("created_at", ">", after.at), eb("id", ">", after.id)]));
-  return reader.query<LetterRow>(query.orderBy("created_at").orderBy("id").limit(limit).compile());
+  return reader.query<MessageRow>(query.orderBy("created_at").orderBy("id").limit(limit).compile());
 }
 
 /** Lists messages unread in the inbox up to an instant, oldest first. */
@@ -132,14 +132,14 @@ export function listUnread(
     after,
     limit,
   }: {
-    types: readonly LetterType[] | undefined;
+    types: readonly MessageType[] | undefined;
     until: number;
     after: PagePosition | undefined;
     limit: number;
   },
-): Promise<Pick<LetterRow, "id" | "surfaced_at">[]> {
+): Promise<Pick<MessageRow, "id" | "surfaced_at">[]> {
   let query = builder<MailboxTables>(reader.dialect)
-    .selectFrom("letters")
+    .selectFrom("messages")
     .select(["id", "surfaced_at"])
     .where("to_user_id", "=", userId)
     .where("org_id", "=", orgId)
@@ -163,7 +163,7 @@ export function markRead(
 ): Promise<number> {
   return tx.execute(
     builder<MailboxTables>(tx.dialect)
-      .updateTable("letters")
+      .updateTable("messages")
       .set({ read_at: tx.now })
       .where("id", "in", ids)
       .where("org_id", "=", orgId)

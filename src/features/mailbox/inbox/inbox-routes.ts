@@ -10,12 +10,12 @@ import {
 import { requireUser } from "#features/policy/index.ts";
 import { mailboxApi, NON_ACTIONABLE } from "../contract.ts";
 import { readUnread } from "../queries.ts";
-import { sendAsPerson } from "../sending/send-letter.ts";
-import { letterView } from "../views.ts";
-import { changeLetter, readAll, readThese } from "./change-letter.ts";
+import { sendAsPerson } from "../sending/send-message.ts";
+import { messageView } from "../views.ts";
+import { changeMessage, markMessagesRead, readAll } from "./change-message.ts";
 import { changeContacts, readContacts } from "./contacts.ts";
 import { inboxApi, notificationsApi } from "./contract.ts";
-import { readBox, readThread, requireLetter } from "./inbox.ts";
+import { listFolder, readThread, requireMessage } from "./inbox.ts";
 import { changePreference, readPreferences } from "./preferences.ts";
 
 export function personOf(principal: Principal, action: "mail.read" | "mail.write"): Person {
@@ -30,7 +30,7 @@ type InboxApi = typeof inboxApi | typeof notificationsApi;
 function readingRoutes(api: InboxApi): Route[] {
   return [
     serve(api.list, ({ engine, principal, query }) =>
-      readBox(engine, personOf(principal, "mail.read"), query),
+      listFolder(engine, personOf(principal, "mail.read"), query),
     ),
     serve(api.count, async ({ engine, principal }) => {
       const person = personOf(principal, "mail.read");
@@ -41,8 +41,8 @@ function readingRoutes(api: InboxApi): Route[] {
     ),
     serve(api.get, async ({ engine, principal, params }) => {
       const person = personOf(principal, "mail.read");
-      const row = await engine.store.read((reader) => requireLetter(reader, person, params.id));
-      return { letter: letterView(row, person) };
+      const row = await engine.store.read((reader) => requireMessage(reader, person, params.id));
+      return { message: messageView(row, person) };
     }),
   ];
 }
@@ -59,21 +59,21 @@ function changingRoutes(api: InboxApi): Route[] {
     serve(api.read, async ({ engine, principal, params }) => {
       const person = personOf(principal, "mail.write");
       const row = await command(engine, (work) =>
-        changeLetter(work, person, params.id, { read: true }),
+        changeMessage(work, person, params.id, { read: true }),
       );
-      return { letter: letterView(row, person) };
+      return { message: messageView(row, person) };
     }),
     serve(api.reply, async ({ engine, principal, params, body, idempotency }) => {
       const person = personOf(principal, "mail.write");
       const mail = { content: body.content, replyToId: params.id };
       const row = await sendAsPerson(engine, requireUser(principal), mail, idempotency);
-      await command(engine, (work) => readThese(work, person, [mail.replyToId]));
-      return { letter: letterView(row, person) };
+      await command(engine, (work) => markMessagesRead(work, person, [mail.replyToId]));
+      return { message: messageView(row, person) };
     }),
     serve(api.update, async ({ engine, principal, params, body }) => {
       const person = personOf(principal, "mail.write");
-      const row = await command(engine, (work) => changeLetter(work, person, params.id, body));
-      return { letter: letterView(row, person) };
+      const row = await command(engine, (work) => changeMessage(work, person, params.id, body));
+      return { message: messageView(row, person) };
     }),
   ];
 }

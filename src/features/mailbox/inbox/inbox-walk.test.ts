@@ -11,11 +11,11 @@ import { createDelegation } from "#features/delegation/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { member, startWorld, type User, type World } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import { LETTER_TYPES, type Letter } from "../contract.ts";
+import { type MailMessage, MESSAGE_TYPES } from "../contract.ts";
 import { createMailbox } from "../index.ts";
-import { writeLetter } from "../sending/write-letter.ts";
-import { SNOOZE_TIMER } from "./change-letter.ts";
-import { snoozeIsOver } from "./snooze.ts";
+import { writeMessage } from "../sending/write-message.ts";
+import { SNOOZE_TIMER } from "./change-message.ts";
+import { endSnooze } from "./snooze.ts";
 
 const HOUR_MS = 60 * 60_000;
 
@@ -35,7 +35,7 @@ class Walk {
   readonly #random: () => number;
   readonly #people: User[];
   /** Sender, recipient and thread of each message. */
-  readonly #letters = new Map<string, { to: User; from: User; threadId: string }>();
+  readonly #messages = new Map<string, { to: User; from: User; threadId: string }>();
 
   constructor(world: World, seed: number) {
     this.#world = world;
@@ -65,12 +65,12 @@ class Walk {
   }
 
   #choose(): () => Promise<unknown> {
-    const known = [...this.#letters.keys()];
+    const known = [...this.#messages.keys()];
     const who = this.#pick(this.#people);
     if (known.length < 3 || this.#random() < 0.3) return this.#write(who);
     // Sometimes another person tries.
     const id = this.#pick(known);
-    const to = this.#random() < 0.8 ? (this.#letters.get(id)?.to ?? who) : who;
+    const to = this.#random() < 0.8 ? (this.#messages.get(id)?.to ?? who) : who;
     const { engine } = this.#world.kernel;
     const soon = new Date(engine.clock.now() + HOUR_MS).toISOString();
     const change = this.#pick([
@@ -87,17 +87,16 @@ class Walk {
       () => this.#call(to, "PATCH", `/${id}`, change),
       () => this.#call(to, "PATCH", `/${id}`, change),
       () => this.#call(to, "PUT", `/${id}/read`),
-      () => this.#call(to, "GET", `/threads/${this.#letters.get(id)?.threadId}`),
+      () => this.#call(to, "GET", `/threads/${this.#messages.get(id)?.threadId}`),
       () => this.#call(to, "PUT", this.#random() < 0.5 ? "/read-all" : "/read-non-actionable"),
-      () =>
-        runDueTimers(engine, { [SNOOZE_TIMER]: snoozeIsOver }, engine.clock.now() + 2 * HOUR_MS),
+      () => runDueTimers(engine, { [SNOOZE_TIMER]: endSnooze }, engine.clock.now() + 2 * HOUR_MS),
     ]);
   }
 
   #write(to: User): () => Promise<unknown> {
     const from = this.#pick(this.#people);
-    const type = this.#pick(LETTER_TYPES);
-    const earlier = this.#pick([...this.#letters.entries(), undefined]);
+    const type = this.#pick(MESSAGE_TYPES);
+    const earlier = this.#pick([...this.#messages.entries(), undefined]);
     const replyTo = earlier && { id: earlier[0], thread_id: earlier[1].threadId };
     const side = (user: User) => ({
       kind: "user" as const,
@@ -107,7 +106,7 @@ class Walk {
     });
     return async () => {
       const row = await command(this.#world.kernel.engine, (work) =>
-        writeLetter(work, {
+        writeMessage(work, {
           orgId: to.orgId,
           from: side(from),
           to: side(to),
@@ -116,12 +115,12 @@ class Walk {
           replyTo,
         }),
       );
-      this.#letters.set(row.id, { to, from, threadId: row.thread_id });
+      this.#messages.set(row.id, { to, from, threadId: row.thread_id });
     };
   }
 
-  async #box(who: User, query: string): Promise<Letter[]> {
-    const { items } = await this.#call<{ items: Letter[] }>(who, "GET", `?limit=200&${query}`);
+  async #box(who: User, query: string): Promise<MailMessage[]> {
+    const { items } = await this.#call<{ items: MailMessage[] }>(who, "GET", `?limit=200&${query}`);
     return items;
   }
 
@@ -135,7 +134,7 @@ class Walk {
       const archived = await this.#box(who, "box=archived");
       const boxed = [...inbox, ...snoozed, ...archived].map(({ id }) => id).sort();
       const all = (await this.#box(who, "box=all")).map(({ id }) => id).sort();
-      const theirs = [...this.#letters].filter(([, { to }]) => to === who).map(([id]) => id);
+      const theirs = [...this.#messages].filter(([, { to }]) => to === who).map(([id]) => id);
       expect(boxed).toEqual(all);
       expect(all).toEqual(theirs.sort());
     }
@@ -143,14 +142,14 @@ class Walk {
 
   /** Everybody sees exactly the messages of a thread that they sent or received. */
   async checkThreads(): Promise<void> {
-    const threads = new Set([...this.#letters.values()].map(({ threadId }) => threadId));
+    const threads = new Set([...this.#messages.values()].map(({ threadId }) => threadId));
     for (const threadId of threads)
       for (const who of this.#people) {
-        const theirs = [...this.#letters]
+        const theirs = [...this.#messages]
           .filter(([, { to, from }]) => to === who || from === who)
-          .filter(([, letter]) => letter.threadId === threadId)
+          .filter(([, message]) => message.threadId === threadId)
           .map(([id]) => id);
-        const seen = await this.#call<{ items: Letter[] }>(
+        const seen = await this.#call<{ items: MailMessage[] }>(
           who,
           "GET",
           `/threads/${threadId}`,
@@ -187,7 +186,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>,
   });
 }
 
-story("a walk over letters on sqlite", async () => undefined, [1, 2, 3, 4, 5]);
+story("a walk over messages on sqlite", async () => undefined, [1, 2, 3, 4, 5]);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("a walk over letters on postgres", () => createTestDatabase(), [1, 2]);
+  story("a walk over messages on postgres", () => createTestDatabase(), [1, 2]);
 });

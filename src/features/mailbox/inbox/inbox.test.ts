@@ -15,16 +15,16 @@ import {
 } from "#features/testing/index.ts";
 import { NASTY_STRINGS, UNSTORABLE } from "#test/nasty-strings.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Letter, NotificationPreference } from "../contract.ts";
+import type { MailMessage, NotificationPreference } from "../contract.ts";
 import { createMailbox } from "../index.ts";
-import type { LetterRow } from "../schema.ts";
-import type { LetterDraft } from "../sending/draft.ts";
-import { writeLetter } from "../sending/write-letter.ts";
-import { SNOOZE_TIMER } from "./change-letter.ts";
-import { snoozeIsOver } from "./snooze.ts";
+import type { MessageRow } from "../schema.ts";
+import type { MessageDraft } from "../sending/draft.ts";
+import { writeMessage } from "../sending/write-message.ts";
+import { SNOOZE_TIMER } from "./change-message.ts";
+import { endSnooze } from "./snooze.ts";
 
 interface Page {
-  items: Letter[];
+  items: MailMessage[];
   next: string | null;
 }
 
@@ -34,7 +34,7 @@ const delivered: unknown[] = [];
 const courier: Feature = {
   name: "courier",
   deliverers: {
-    async "letter.slack"(payload) {
+    async "message.slack"(payload) {
       delivered.push(payload);
     },
   },
@@ -61,9 +61,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await made?.drop();
     });
 
-    const write = (to: User, more: Partial<LetterDraft> = {}): Promise<LetterRow> =>
+    const write = (to: User, more: Partial<MessageDraft> = {}): Promise<MessageRow> =>
       command(world.kernel.engine, (work) =>
-        writeLetter(work, {
+        writeMessage(work, {
           orgId: to.orgId,
           from: { kind: "user", id: owner.userId, ownerId: owner.userId, name: "owner" },
           to: { kind: "user", id: to.userId, ownerId: to.userId, name: to.name },
@@ -76,7 +76,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       world.call<Page>(who, "GET", `/api/me/inbox${query === "" ? "" : `?${query}`}`);
     const ids = async (who: User, query = "") => (await list(who, query)).items.map(({ id }) => id);
     /** All pages of a folder. */
-    const walk = async (who: User, query: string): Promise<Letter[]> => {
+    const walk = async (who: User, query: string): Promise<MailMessage[]> => {
       const page = await list(who, query);
       if (page.next === null) return page.items;
       const [start] = query.split("&cursor=");
@@ -86,7 +86,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     const count = async (who: User) =>
       (await world.call<{ count: number }>(who, "GET", "/api/me/inbox/count")).count;
     const change = async (who: User, id: string, body: object) =>
-      (await world.call<{ letter: Letter }>(who, "PATCH", `/api/me/inbox/${id}`, body)).letter;
+      (await world.call<{ message: MailMessage }>(who, "PATCH", `/api/me/inbox/${id}`, body))
+        .message;
     const thread = (who: User, id: string, query = "") =>
       world.call<Page>(who, "GET", `/api/me/inbox/threads/${id}${query}`);
     const now = () => world.kernel.engine.clock.now();
@@ -95,8 +96,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     it("counts what comes, and what is read, put away or put off no longer", async () => {
       const who = somebody();
       expect(await count(who)).toBe(0);
-      const letters = [await write(who), await write(who), await write(who), await write(who)];
-      const [a, b, c, d] = letters.map(({ id }) => id) as [string, string, string, string];
+      const messages = [await write(who), await write(who), await write(who), await write(who)];
+      const [a, b, c, d] = messages.map(({ id }) => id) as [string, string, string, string];
       expect(await count(who)).toBe(4);
       expect(await change(who, a, { read: true })).toMatchObject({ read: true });
       expect(await change(who, a, { read: true })).toMatchObject({ read: true });
@@ -145,13 +146,13 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const before = delivered.length;
       if (!made) world.clock.advance(2 * HOUR_MS);
       const due = () =>
-        runDueTimers(world.kernel.engine, { [SNOOZE_TIMER]: snoozeIsOver }, now() + 2 * HOUR_MS);
+        runDueTimers(world.kernel.engine, { [SNOOZE_TIMER]: endSnooze }, now() + 2 * HOUR_MS);
       expect(await due()).toBe(1);
       expect(await due()).toBe(0);
       expect(await count(who)).toBe(2);
       expect((await list(who)).items[0]).toMatchObject({ id: early.id, read: false });
       await deliver();
-      expect(delivered.slice(before)).toContainEqual({ letterId: early.id, userId: who.userId });
+      expect(delivered.slice(before)).toContainEqual({ messageId: early.id, userId: who.userId });
     });
 
     it("refuses to put off into the past, and to put off and away at once", async () => {
@@ -221,7 +222,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await expect(thread(stranger, first.id)).rejects.toMatchObject({ code: "not_found" });
     });
 
-    it("keeps from the sender what became of a letter in another's inbox", async () => {
+    it("keeps from the sender what became of a message in another's inbox", async () => {
       const [who, other] = [somebody(), somebody()];
       const from = { kind: "user" as const, id: who.userId, ownerId: who.userId, name: "w" };
       const { id } = await write(other, { from });
@@ -230,8 +231,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(sent).toMatchObject({ id, read: false, readAt: null, archivedAt: null });
       expect(await ids(who, "box=sent&unreadOnly=true")).toEqual([]);
       await expect(change(who, id, { read: true })).rejects.toMatchObject({ code: "not_found" });
-      const { letter } = await world.call<{ letter: Letter }>(who, "GET", `/api/me/inbox/${id}`);
-      expect(letter.readAt).toBeNull();
+      const { message } = await world.call<{ message: MailMessage }>(
+        who,
+        "GET",
+        `/api/me/inbox/${id}`,
+      );
+      expect(message.readAt).toBeNull();
     });
 
     it("is nobody else's: as if it were not there", async () => {
@@ -254,7 +259,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await count(who)).toBe(1);
     });
 
-    it("writes one letter for one cause", async () => {
+    it("writes one message for one cause", async () => {
       const who = somebody();
       const causeKey = `test:${who.userId}`;
       const both = await Promise.all([write(who, { causeKey }), write(who, { causeKey })]);
@@ -271,14 +276,18 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const pages = await walk(who, "limit=200&box=all");
       const found = new Map(pages.map(({ id, content }) => [id, content]));
       expect(rows.map(({ id }) => found.get(id))).toEqual([...NASTY_STRINGS]);
-      const one = rows[7] as LetterRow;
+      const one = rows[7] as MessageRow;
       const exchange = await thread(who, one.thread_id);
       expect(exchange.items[0]?.content).toBe(NASTY_STRINGS[7]);
       for (const content of UNSTORABLE) {
         const { id } = await write(who, { content });
-        const { letter } = await world.call<{ letter: Letter }>(who, "GET", `/api/me/inbox/${id}`);
-        expect(letter.content.isWellFormed()).toBe(true);
-        expect(letter.content).not.toContain("\u0000");
+        const { message } = await world.call<{ message: MailMessage }>(
+          who,
+          "GET",
+          `/api/me/inbox/${id}`,
+        );
+        expect(message.content.isWellFormed()).toBe(true);
+        expect(message.content).not.toContain("\u0000");
       }
     });
 
@@ -286,7 +295,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const who = somebody();
       const tick = async () => {
         await deliver();
-        return delivered.splice(0).map((payload) => (payload as { letterId: string }).letterId);
+        return delivered.splice(0).map((payload) => (payload as { messageId: string }).messageId);
       };
       await tick();
       const path = "/api/me/notification-preferences";
@@ -310,10 +319,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await world.call(who, "PUT", path, { messageType: "message", deliverSlack: true });
       const off = { messageType: "notification", deliverSlack: false };
       await world.call(who, "PUT", path, { ...off, eventType: "session.completed" });
-      const message = await write(who, { type: "message" });
+      const plain = await write(who, { type: "message" });
       await write(who, { type: "notification", event: "session.completed" });
       const other = await write(who, { type: "notification", event: "mail.loop_cut" });
-      expect((await tick()).sort()).toEqual([message.id, other.id].sort());
+      expect((await tick()).sort()).toEqual([plain.id, other.id].sort());
       const { items } = await world.call<Shown>(who, "GET", path);
       expect(items).toHaveLength(6);
       expect(items.find(({ eventType }) => eventType !== null)).toMatchObject({
@@ -335,7 +344,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         announcer.onHint(`user:${userId}`, ({ type, id }) => heard.push(`${userId}:${type}:${id}`)),
       );
       const { id } = await write(who);
-      await expect.poll(() => heard).toEqual([`${who.userId}:letter:${id}`]);
+      await expect.poll(() => heard).toEqual([`${who.userId}:message:${id}`]);
       for (const stop of leave) stop();
     });
   });

@@ -5,15 +5,15 @@ import { findSession, isRetryable } from "#engine/sessions/index.ts";
 import { findCompletionOf } from "#features/delegation/index.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
 import {
-  ownerSpoke,
-  redactNews,
+  notifyCompleted,
+  notifyFailed,
+  notifyGateClosed,
+  notifyGateOpened,
+  readFailureMessage,
+  readStateMessage,
   redactSent,
-  settleFailure,
-  tellCompleted,
-  tellFailed,
-  tellGateClosed,
-  tellGateOpened,
-} from "../agents/session-letters.ts";
+  redactSessionMessages,
+} from "../agents/session-messages.ts";
 
 type OwnedSession = SessionRow & { owner_id: string };
 type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
@@ -28,8 +28,8 @@ export const listenForPeople: Listener = async (work, event) => {
       const { row } = event.session;
       if (!isOwned(row)) return;
       return event.type === "gate_opened"
-        ? tellGateOpened(work, row, event.gate)
-        : tellGateClosed(work, row, event.gate);
+        ? notifyGateOpened(work, row, event.gate)
+        : notifyGateClosed(work, row, event.gate);
     }
     case "prompt_admitted":
       return promptAdmitted(work, event);
@@ -47,7 +47,7 @@ async function entryRedacted(
   work: Work,
   { session, kind, words }: EventOf<"entry_redacted">,
 ): Promise<void> {
-  await redactNews(work, session.row, words);
+  await redactSessionMessages(work, session.row, words);
   if (kind === "tool_call" || kind === "tool_result") await redactSent(work, session.row, words);
 }
 
@@ -59,7 +59,7 @@ async function promptAdmitted(
   // Before the first prompt there is no message to mark as read.
   if (row.prompts_total <= 1 || !isOwned(row)) return;
   if (prompt.author_kind === "user" && prompt.author_id === row.owner_id)
-    await ownerSpoke(work, row);
+    await readStateMessage(work, row);
 }
 
 /**
@@ -75,14 +75,14 @@ async function promptSettled(
   const { thread, error_message: why } = prompt;
   if (prompt.outcome === "failed") {
     const promptId = isRetryable(prompt) ? prompt.id : null;
-    tellFailed(work, row, why ?? "", { thread, promptId });
+    notifyFailed(work, row, why ?? "", { thread, promptId });
     return;
   }
   const isOver = prompt.outcome === "completed" && row.run_state === null && row.waiting === 0;
   const isAlone = row.parent_session_id === null && !isOrchestrator(row);
   if (isOver && isAlone && row.lifecycle === "active")
-    tellCompleted(work, row, run.result ?? "", thread);
-  else if (prompt.outcome === "completed") await settleFailure(work, row);
+    notifyCompleted(work, row, run.result ?? "", thread);
+  else if (prompt.outcome === "completed") await readFailureMessage(work, row);
 }
 
 /**
@@ -96,10 +96,10 @@ async function lifecycleChanged(
   const { row } = session;
   const isPutAway = row.lifecycle === "archived" || row.lifecycle === "terminated";
   if (!isPutAway || !isOwned(row)) return;
-  await settleFailure(work, row);
+  await readFailureMessage(work, row);
   if (row.lifecycle !== "archived" || (await hasLiveParent(work, row))) return;
   const completion = await findCompletionOf(work.tx, row.id);
-  if (completion) tellCompleted(work, row, completion.summary, "main");
+  if (completion) notifyCompleted(work, row, completion.summary, "main");
 }
 
 async function hasLiveParent(work: Work, { parent_session_id }: SessionRow): Promise<boolean> {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { User } from "#features/testing/index.ts";
 import { NASTY_STRINGS } from "#test/nasty-strings.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Letter } from "../contract.ts";
+import type { MailMessage } from "../contract.ts";
 import { REMOVED_CONTENT } from "../keeping/purge.ts";
 import { FakeOffice, idOf } from "../sending/fake-office.ts";
 
@@ -24,10 +24,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     const reply = (who: User, id: string, content: string) =>
-      office.world.call<{ letter: Letter }>(who, "POST", `/api/me/inbox/${id}/reply`, { content });
-    const thread = async (who: User, id: string, cursor = ""): Promise<Letter[]> => {
+      office.world.call<{ message: MailMessage }>(who, "POST", `/api/me/inbox/${id}/reply`, {
+        content,
+      });
+    const thread = async (who: User, id: string, cursor = ""): Promise<MailMessage[]> => {
       const path = `/api/me/inbox/threads/${id}${cursor}`;
-      const page = await office.world.call<{ items: Letter[]; next: string | null }>(
+      const page = await office.world.call<{ items: MailMessage[]; next: string | null }>(
         who,
         "GET",
         path,
@@ -48,7 +50,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       let last = await office.send(ann, { to: ben.userId, content: said[0] });
       const first = last;
       for (const [at, content] of said.slice(1).entries())
-        last = (await reply(at % 2 === 0 ? ben : ann, last.id, content)).letter;
+        last = (await reply(at % 2 === 0 ? ben : ann, last.id, content)).message;
       const seen = await thread(ann, first.id);
       expect(seen.map(({ content }) => content)).toEqual(said);
       expect(new Set(seen.map(({ threadId }) => threadId))).toEqual(new Set([first.id]));
@@ -64,8 +66,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await expect(reply(ben, asked?.id ?? "", "mine")).rejects.toMatchObject({
         kind: "not_found",
       });
-      const { letter } = await reply(ann, asked?.id ?? "", "staging");
-      expect(letter).toMatchObject({ to: { kind: "session", id: idOf(ann) } });
+      const { message } = await reply(ann, asked?.id ?? "", "staging");
+      expect(message).toMatchObject({ to: { kind: "session", id: idOf(ann) } });
       expect(await count(ann)).toBe(0);
       await turn.end("I asked.");
       const next = await office.at.turnOf(idOf(ann));
@@ -98,7 +100,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         contextTaskId: "what Ann says it is about",
         contextRef: "what Ann says it is about",
       });
-      const toAnn = (await reply(ben, toBen.id, "to Ann")).letter;
+      const toAnn = (await reply(ben, toBen.id, "to Ann")).message;
       const turn = await office.turn(ann, idOf(ann));
       await turn.tool("mailbox_send", { to: ben.userId, content: "secret of Ann's agent" });
       await turn.end("sent");
@@ -114,7 +116,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(kept.map(({ content }) => content)).toEqual([REMOVED_CONTENT, REMOVED_CONTENT]);
       expect(JSON.stringify(kept)).not.toContain("Ann");
       expect(await count(ben)).toBe(1);
-      await expect(office.letter(toAnn.id)).rejects.toThrow();
+      await expect(office.message(toAnn.id)).rejects.toThrow();
       const items = async (path: string) =>
         (await office.world.call<{ items: unknown[] }>(ben, "GET", path)).items;
       expect(await items("/api/me/mail-contacts")).toEqual([]);

@@ -1,12 +1,12 @@
 /** Preferences for notifications of messages besides the inbox. */
 import { Refusal } from "#base/refusal.ts";
 import { command, type Engine, type Person } from "#engine/index.ts";
-import { channelsFor, wantsDigest, wiredChannels } from "../agents/channels.ts";
+import { channelsFor, configuredChannels, wantsDigest } from "../agents/channels.ts";
 import {
-  LETTER_TYPES,
-  type LetterChannel,
-  type LetterEvent,
-  type LetterType,
+  MESSAGE_TYPES,
+  type MessageEventType,
+  type MessageType,
+  type NotificationChannel,
   type NotificationPreference,
   type PreferenceChange,
 } from "../contract.ts";
@@ -15,12 +15,12 @@ import { findPreferences, savePreference } from "./preference-queries.ts";
 
 export interface Preferences {
   items: NotificationPreference[];
-  channels: LetterChannel[];
+  channels: NotificationChannel[];
 }
 
 export async function readPreferences(engine: Engine, person: Person): Promise<Preferences> {
   const set = await engine.store.read((reader) => findPreferences(reader, person));
-  return { items: preferenceItems(set), channels: wiredChannels(engine) };
+  return { items: preferenceItems(set), channels: configuredChannels(engine) };
 }
 
 /** Omitted fields keep their value. */
@@ -33,14 +33,14 @@ export async function changePreference(
     throw new Refusal(
       "invalid",
       "web_always",
-      "What is written to you is always in your inbox. Leave deliverWeb out, and read or archive what you do not need.",
+      "Messages to you are always in your inbox. Omit deliverWeb, and read or archive what you do not need.",
     );
   const isDone = change.messageType === "notification" && change.eventType === "session.completed";
   if (change.digest !== undefined && !isDone)
     throw new Refusal(
       "invalid",
       "digest_not_offered",
-      "Only sessions that are done can be collected in a digest. Send it with messageType notification and eventType session.completed.",
+      "Only completed sessions can be collected in a digest. Send it with messageType notification and eventType session.completed.",
     );
   const { orgId, userId } = person;
   const set = await command(engine, async (work) => {
@@ -59,14 +59,14 @@ export async function changePreference(
     });
     return findPreferences(work.tx, person);
   });
-  return { items: preferenceItems(set), channels: wiredChannels(engine) };
+  return { items: preferenceItems(set), channels: configuredChannels(engine) };
 }
 
 const flag = (is: boolean) => (is ? 1 : 0);
 
 /** Lists each type, followed by its events with their own setting. */
 function preferenceItems(set: readonly PreferenceRow[]): NotificationPreference[] {
-  return LETTER_TYPES.flatMap((type) => {
+  return MESSAGE_TYPES.flatMap((type) => {
     const ofType = set.filter((row) => row.message_type === type);
     const isSet = ofType.some(({ event_type }) => event_type === "");
     const ownEvents = ofType.flatMap(({ event_type }) => (event_type === "" ? [] : [event_type]));
@@ -79,8 +79,8 @@ function preferenceItems(set: readonly PreferenceRow[]): NotificationPreference[
 
 function preference(
   set: readonly PreferenceRow[],
-  messageType: LetterType,
-  eventType: LetterEvent | null,
+  messageType: MessageType,
+  eventType: MessageEventType | null,
   isDefault: boolean,
 ): NotificationPreference {
   const channels = channelsFor(set, messageType, eventType);

@@ -1,16 +1,16 @@
 /** Returns a snoozed message to the inbox. */
 import type { TimerHandler } from "#engine/index.ts";
-import { findLetter, lockInbox } from "../queries.ts";
-import { post } from "../sending/write-letter.ts";
-import { keep, surface } from "./change-letter.ts";
+import { findMessage, lockInbox } from "../queries.ts";
+import { post } from "../sending/write-message.ts";
+import { keep, surface } from "./change-message.ts";
 
-export const snoozeIsOver: TimerHandler = async (work, { subject }) => {
-  const seen = await findLetter(work.tx, subject);
+export const endSnooze: TimerHandler = async (work, { subject }) => {
+  const seen = await findMessage(work.tx, subject);
   if (!seen || seen.to_user_id === null) return;
   const person = { orgId: seen.org_id, userId: seen.to_user_id };
   await lockInbox(work.tx, person);
   // Read again under the inbox lock. Another snooze moves the timer, so this one no longer applies.
-  const row = await findLetter(work.tx, subject);
+  const row = await findMessage(work.tx, subject);
   if (!row || row.snoozed_until === null) return;
   const surfaced = surface(row, work.now);
   await keep(work, person, row, surfaced);

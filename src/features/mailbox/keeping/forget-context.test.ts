@@ -30,19 +30,19 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await made?.drop();
     });
     const engine = () => at.world.kernel.engine;
-    const writeLetter = (id: string, sessionId: string | null, taskId: string | null) =>
+    const writeMessage = (id: string, sessionId: string | null, taskId: string | null) =>
       engine().store.transaction((tx) =>
         tx.execute({
-          sql: `insert into letters (id, org_id, thread_id, from_user_id, from_name, to_user_id, to_name,
+          sql: `insert into messages (id, org_id, thread_id, from_user_id, from_name, to_user_id, to_name,
             message_type, content, hops, fate, surfaced_at, created_at, context_session_id, context_task_id)
             values ('${id}', 'org_1', 't', 'usr_1', 'n', 'usr_2', 'n', 'message', 'c', 0, 'delivered', 1, 1,
             ${sessionId && `'${sessionId}'`}, ${taskId && `'${taskId}'`})`,
           parameters: [],
         }),
       );
-    const letters = async () => {
+    const messages = async () => {
       const sql =
-        "select id, context_session_id, context_task_id from letters where content = 'c' order by id";
+        "select id, context_session_id, context_task_id from messages where content = 'c' order by id";
       const rows = await engine().store.read((reader) =>
         reader.query<Context>({ sql, parameters: [] }),
       );
@@ -61,9 +61,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const [done, kept, gone] = [await create(), await create(), await create()];
       await call("PUT", `/${done}`, { status: "completed", sessionId: child });
       await call("PUT", `/${kept}`, { status: "completed", sessionId: other });
-      await writeLetter("a", child, done);
-      await writeLetter("b", other, gone);
-      await writeLetter("c", other, kept);
+      await writeMessage("a", child, done);
+      await writeMessage("b", other, gone);
+      await writeMessage("c", other, kept);
 
       await call("DELETE", `/${gone}`);
       await at.settle(await at.turnOf(child), { outcome: "completed", result: "ok" });
@@ -74,7 +74,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         (await call<{ task: { sessionId: string | null; status: string } }>("GET", `/${id}`)).task;
       expect(await assignee(done)).toMatchObject({ sessionId: null, status: "completed" });
       expect(await assignee(kept)).toMatchObject({ sessionId: other, status: "completed" });
-      expect(await letters()).toEqual({
+      expect(await messages()).toEqual({
         a: [null, done],
         b: [other, null],
         c: [other, kept],

@@ -4,14 +4,18 @@ import { oldRows, type Person } from "#engine/index.ts";
 import type { MailboxTables } from "../schema.ts";
 
 /** Deletes messages to a person, and returns their number. */
-export function deleteLettersTo(tx: Tx, { orgId, userId }: Person, limit: number): Promise<number> {
+export function deleteMessagesTo(
+  tx: Tx,
+  { orgId, userId }: Person,
+  limit: number,
+): Promise<number> {
   const db = builder<MailboxTables>(tx.dialect);
   return tx.execute(
     db
-      .deleteFrom("letters")
+      .deleteFrom("messages")
       .where("id", "in", (eb) =>
         eb
-          .selectFrom("letters")
+          .selectFrom("messages")
           .select("id")
           .where("to_user_id", "=", userId)
           .where("org_id", "=", orgId)
@@ -22,7 +26,7 @@ export function deleteLettersTo(tx: Tx, { orgId, userId }: Person, limit: number
 }
 
 /** Blanks messages that a person and their agents sent to others, and returns their number. */
-export function blankLettersFrom(
+export function blankMessagesFrom(
   tx: Tx,
   { orgId, userId }: Person,
   name: string,
@@ -32,7 +36,7 @@ export function blankLettersFrom(
   const db = builder<MailboxTables>(tx.dialect);
   return tx.execute(
     db
-      .updateTable("letters")
+      .updateTable("messages")
       .set({
         content,
         from_name: name,
@@ -44,7 +48,7 @@ export function blankLettersFrom(
       })
       .where("id", "in", (eb) =>
         eb
-          .selectFrom("letters")
+          .selectFrom("messages")
           .select("id")
           .where("from_owner_id", "=", userId)
           .where("org_id", "=", orgId)
@@ -62,7 +66,7 @@ export async function forgetTasks(tx: Tx, taskIds: readonly string[]): Promise<v
   for (let at = 0; at < taskIds.length; at += TASKS_AT_ONCE)
     await tx.execute(
       builder<MailboxTables>(tx.dialect)
-        .updateTable("letters")
+        .updateTable("messages")
         .set({ context_task_id: null })
         .where("context_task_id", "in", taskIds.slice(at, at + TASKS_AT_ONCE))
         .compile(),
@@ -77,7 +81,7 @@ export function deleteInbox(tx: Tx, { orgId, userId }: Person): Promise<number> 
 }
 
 /** Messages archived, or else read, before an instant. Snoozed messages return first. */
-export const settledLetters = oldRows(
-  "letters",
+export const settledMessages = oldRows(
+  "messages",
   "coalesce(archived_at, read_at) is not null and coalesce(archived_at, read_at) < ? and snoozed_until is null",
 );

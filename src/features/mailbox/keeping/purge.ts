@@ -4,17 +4,17 @@
  */
 import type { Person, Work } from "#engine/index.ts";
 import { deleteSettingsOf } from "../inbox/preference-queries.ts";
-import { blankLettersFrom, deleteInbox, deleteLettersTo } from "./purge-queries.ts";
+import { blankMessagesFrom, deleteInbox, deleteMessagesTo } from "./purge-queries.ts";
 
 const AT_ONCE = 500;
 const REMOVED_NAME = "Removed person";
-export const REMOVED_CONTENT = "What stood here was removed with the person who wrote it.";
+export const REMOVED_CONTENT = "This message was removed together with the person who wrote it.";
 
 /** Returns true when nothing is left. */
-export async function purgeLettersOf(work: Work, person: Person): Promise<boolean> {
+export async function purgeMessagesOf(work: Work, person: Person): Promise<boolean> {
   const { tx } = work;
-  const deleted = await deleteLettersTo(tx, person, AT_ONCE);
-  const blanked = await blankLettersFrom(tx, person, REMOVED_NAME, REMOVED_CONTENT, AT_ONCE);
+  const deleted = await deleteMessagesTo(tx, person, AT_ONCE);
+  const blanked = await blankMessagesFrom(tx, person, REMOVED_NAME, REMOVED_CONTENT, AT_ONCE);
   if (deleted === AT_ONCE || blanked === AT_ONCE) return false;
   await deleteInbox(tx, person);
   await deleteSettingsOf(tx, person);

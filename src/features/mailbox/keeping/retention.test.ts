@@ -22,7 +22,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const { store, clock } = world.kernel.engine;
       const old = clock.now() - 400 * DAY_MS;
       const young = clock.now() - 300 * DAY_MS;
-      const letters: Record<
+      const messages: Record<
         string,
         [read: number | null, archived: number | null, snoozed?: number]
       > = {
@@ -33,10 +33,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         "read long ago, archived lately": [old, young],
         "snoozed again": [old, null, clock.now() + DAY_MS],
       };
-      for (const [id, [read, archived, snoozed = null]] of Object.entries(letters))
+      for (const [id, [read, archived, snoozed = null]] of Object.entries(messages))
         await store.transaction((tx) =>
           tx.execute({
-            sql: `insert into letters (id, org_id, thread_id, from_user_id, from_name, to_user_id, to_name,
+            sql: `insert into messages (id, org_id, thread_id, from_user_id, from_name, to_user_id, to_name,
               message_type, content, hops, fate, surfaced_at, created_at, read_at, archived_at, snoozed_until)
               values ('${id}', 'org_1', 't', 'usr_1', 'n', 'usr_2', 'n', 'message', 'c', 0, 'delivered',
               1, 1, ${read}, ${archived}, ${snoozed})`,
@@ -45,7 +45,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         );
       await world.kernel.housekeeping.round();
       const left = await store.read((reader) =>
-        reader.query<{ id: string }>({ sql: "select id from letters order by id", parameters: [] }),
+        reader.query<{ id: string }>({
+          sql: "select id from messages order by id",
+          parameters: [],
+        }),
       );
       expect(left.map(({ id }) => id).toSorted()).toEqual(
         ["read lately", "read long ago, archived lately", "snoozed again", "unread"].toSorted(),

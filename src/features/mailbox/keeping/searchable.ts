@@ -1,25 +1,26 @@
 /** Full-text search of messages, for the owners of both sides. */
 import type { Searchable, SearchableRow } from "#engine/index.ts";
-import { findLetter } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
+import { findMessage } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
 
-export const lettersToFind: Searchable = {
-  kind: "letter",
+export const searchableMessages: Searchable = {
+  kind: "message",
   action: "mail.read",
-  table: "letters",
+  table: "messages",
   columns: ["content", "from_name", "to_name", "from_owner_id", "to_owner_id"],
   version: 1,
+  formerly: { kind: "letter", version: 1 },
   async read(reader, ids) {
     const found: SearchableRow[] = [];
     for (const id of ids) {
-      const row = await findLetter(reader, id);
-      if (row) found.push(letterFound(row));
+      const row = await findMessage(reader, id);
+      if (row) found.push(messageFound(row));
     }
     return found;
   },
 };
 
-function letterFound(row: LetterRow): SearchableRow {
+function messageFound(row: MessageRow): SearchableRow {
   const owners = [row.from_owner_id, row.to_owner_id].filter((owner) => owner !== null);
   return {
     id: row.id,

@@ -4,15 +4,15 @@
  */
 import { answersInWords, decideGate, findGate } from "#engine/gates/index.ts";
 import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
-import type { LetterRow } from "../schema.ts";
+import type { MessageRow } from "../schema.ts";
 
 const REF = "approval:";
 
 /** Finds the pending question that a message was about. */
-export async function findAsked(
+export async function findPendingQuestion(
   work: Work,
   { row }: SessionWriter,
-  replied: LetterRow | undefined,
+  replied: MessageRow | undefined,
 ): Promise<GateRow | undefined> {
   if (replied?.event_type !== "session.question" || !replied.context_ref?.startsWith(REF))
     return undefined;
@@ -21,7 +21,7 @@ export async function findAsked(
   return isOpen && gate.session_id === row.id ? gate : undefined;
 }
 
-export async function answerAsked(
+export async function answerPendingQuestion(
   work: Work,
   gate: GateRow,
   content: string,

@@ -1,11 +1,11 @@
 /**
  * Draft of a message: the part that its writer decides. Writing it fills in the rest of the row.
  */
-import type { LetterEvent, LetterFate, LetterType } from "../contract.ts";
-import type { LetterRow } from "../schema.ts";
+import type { MessageEventType, MessageFate, MessageType } from "../contract.ts";
+import type { MessageRow } from "../schema.ts";
 
 /** Sender or recipient of a message, from the server's rows. */
-export interface LetterSide {
+export interface MessageSide {
   kind: "session" | "user";
   id: string;
   /** Owner of this side; null for the organisation. */
@@ -18,23 +18,23 @@ export interface LetterSide {
   thread?: string | null;
 }
 
-export interface LetterDraft {
+export interface MessageDraft {
   /** Id minted by a caller that needs it in advance; by default a new one. */
   id?: string;
   orgId: string;
-  from: LetterSide;
-  to: LetterSide;
-  type: LetterType;
-  event?: LetterEvent | null;
+  from: MessageSide;
+  to: MessageSide;
+  type: MessageType;
+  event?: MessageEventType | null;
   content: string;
   /** Message that this one answers; they share a thread. */
-  replyTo?: Pick<LetterRow, "id" | "thread_id"> | undefined;
+  replyTo?: Pick<MessageRow, "id" | "thread_id"> | undefined;
   contextSessionId?: string | null;
   contextTaskId?: string | null;
   contextRef?: string | null;
   hops?: number;
   /** Defaults to "delivered" for a person and "waiting" for an agent. */
-  fate?: LetterFate;
+  fate?: MessageFate;
   fateReason?: string | null;
   /** Prompt that delivers the message to its agent. */
   promptId?: string | null;
@@ -44,7 +44,7 @@ export interface LetterDraft {
   causeKey?: string | null;
 }
 
-export function rowOf(draft: LetterDraft, id: string, now: number): LetterRow {
+export function rowOf(draft: MessageDraft, id: string, now: number): MessageRow {
   const isToPerson = draft.to.kind === "user";
   const fate = draft.fate ?? (isToPerson ? "delivered" : "waiting");
   // A failed message to a person is archived and does not count as unread.
@@ -73,13 +73,13 @@ export function rowOf(draft: LetterDraft, id: string, now: number): LetterRow {
   };
 }
 
-function answers({ replyTo }: LetterDraft, id: string) {
+function answers({ replyTo }: MessageDraft, id: string) {
   return replyTo
     ? { thread_id: replyTo.thread_id, reply_to_id: replyTo.id }
     : { thread_id: id, reply_to_id: null };
 }
 
-function senderOf({ kind, id, ownerId, name, handle = null, thread = null }: LetterSide) {
+function senderOf({ kind, id, ownerId, name, handle = null, thread = null }: MessageSide) {
   return {
     from_session_id: kind === "session" ? id : null,
     from_user_id: kind === "user" ? id : null,
@@ -90,7 +90,7 @@ function senderOf({ kind, id, ownerId, name, handle = null, thread = null }: Let
   };
 }
 
-function recipientOf({ kind, id, ownerId, name, handle = null, thread = null }: LetterSide) {
+function recipientOf({ kind, id, ownerId, name, handle = null, thread = null }: MessageSide) {
   return {
     to_session_id: kind === "session" ? id : null,
     to_user_id: kind === "user" ? id : null,
@@ -101,7 +101,7 @@ function recipientOf({ kind, id, ownerId, name, handle = null, thread = null }: 
   };
 }
 
-function aboutOf({ event, contextSessionId, contextTaskId, contextRef }: LetterDraft) {
+function aboutOf({ event, contextSessionId, contextTaskId, contextRef }: MessageDraft) {
   return {
     event_type: event ?? null,
     context_session_id: contextSessionId ?? null,

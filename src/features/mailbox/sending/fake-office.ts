@@ -7,10 +7,10 @@ import { FakeFamily } from "#features/fake-family/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { tasks } from "#features/tasks/index.ts";
 import { owner, startWorld, type Turn, type User, type World } from "#features/testing/index.ts";
-import type { Letter } from "../contract.ts";
+import type { MailMessage } from "../contract.ts";
 import { createMailbox } from "../index.ts";
-import { findLetter } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
+import { findMessage } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
 
 export interface OfficeOptions {
   url?: string | undefined;
@@ -93,17 +93,18 @@ export class FakeOffice {
     return this.world.kernel.prompts.admit(who, sessionId, request);
   }
 
-  async send(who: User, body: object): Promise<Letter> {
-    return (await this.world.call<{ letter: Letter }>(who, "POST", "/api/messages", body)).letter;
+  async send(who: User, body: object): Promise<MailMessage> {
+    return (await this.world.call<{ message: MailMessage }>(who, "POST", "/api/messages", body))
+      .message;
   }
 
-  async reply(who: User, replyToId: string, content: string): Promise<Letter> {
+  async reply(who: User, replyToId: string, content: string): Promise<MailMessage> {
     return this.send(who, { replyToId, content });
   }
 
-  async letter(id: string): Promise<LetterRow> {
-    const row = await this.world.kernel.engine.store.read((reader) => findLetter(reader, id));
-    if (!row) throw new Error(`no letter ${id}`);
+  async message(id: string): Promise<MessageRow> {
+    const row = await this.world.kernel.engine.store.read((reader) => findMessage(reader, id));
+    if (!row) throw new Error(`no message ${id}`);
     return row;
   }
 
@@ -113,12 +114,12 @@ export class FakeOffice {
     return row;
   }
 
-  sessionLetters(who: User, sessionId: string, all = true): Promise<{ items: Letter[] }> {
+  sessionMessages(who: User, sessionId: string, all = true): Promise<{ items: MailMessage[] }> {
     return this.world.call(who, "GET", `/api/sessions/${sessionId}/messages?all=${all}`);
   }
 
-  async inbox(who: User): Promise<Letter[]> {
-    const { items } = await this.world.call<{ items: Letter[] }>(who, "GET", "/api/me/inbox");
+  async inbox(who: User): Promise<MailMessage[]> {
+    const { items } = await this.world.call<{ items: MailMessage[] }>(who, "GET", "/api/me/inbox");
     return items;
   }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Principal } from "#engine/index.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Letter } from "../contract.ts";
+import type { MailMessage } from "../contract.ts";
 import { FakeOffice, idOf } from "./fake-office.ts";
 
 function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
@@ -28,7 +28,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const [hers, his] = [await office.handle(ann), await office.handle(bob)];
       const bobs = await office.turn(bob, idOf(bob));
       const sent = await bobs.tool("mailbox_send", { to: `@${hers}`, content: "Run the tests." });
-      const { letterId } = sent.output as { letterId: string };
+      const { messageId } = sent.output as { messageId: string };
       const guest = await office.at.turnOf(idOf(ann));
       expect((await guest.tool("spawn_session", { prompt: "x" })).error).toContain("guest_turn");
       await guest.end("asked my person");
@@ -39,24 +39,24 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         { ...ann, scopes: ["mail"] },
         { ...ann, scopes: ["sessions:write"] },
       ])
-        await expect(letThrough(who, letterId)).rejects.toMatchObject({
+        await expect(letThrough(who, messageId)).rejects.toMatchObject({
           code: expect.stringMatching(/^(?:not_found|forbidden)$/),
         });
       const agent = { kind: "session", sessionId: idOf(ann), orgId: ann.orgId } as const;
       await expect(
-        letThrough({ ...agent, ownerId: ann.userId, name: "a" }, letterId),
+        letThrough({ ...agent, ownerId: ann.userId, name: "a" }, messageId),
       ).rejects.toMatchObject({ code: expect.stringMatching(/forbidden|people_only/) });
 
       const shown = async (who: Principal) =>
         (
-          await office.world.call<{ items: Letter[] }>(
+          await office.world.call<{ items: MailMessage[] }>(
             who,
             "GET",
-            `/api/me/inbox/threads/${letterId}`,
+            `/api/me/inbox/threads/${messageId}`,
           )
-        ).items.find(({ id }) => id === letterId);
+        ).items.find(({ id }) => id === messageId);
       expect(await shown(ann)).toMatchObject({ mayLetThrough: true, letThroughAt: null });
-      const prompt = await letThrough(ann, letterId);
+      const prompt = await letThrough(ann, messageId);
       const first = await shown(ann);
       expect(first).toMatchObject({
         mayLetThrough: false,
@@ -65,7 +65,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       office.world.clock.advance(60_000);
       // Bob does not see what his message led to.
       expect(await shown(bob)).toMatchObject({ mayLetThrough: false, letThroughAt: null });
-      expect(await letThrough(ann, letterId)).toMatchObject({ id: prompt.id });
+      expect(await letThrough(ann, messageId)).toMatchObject({ id: prompt.id });
       expect(await shown(ann)).toMatchObject({ letThroughAt: first?.letThroughAt });
       const turn = await office.at.turnOf(idOf(ann));
       expect(turn.assignment).toMatchObject({
@@ -90,7 +90,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(own.mayLetThrough).toBe(false);
       const note = await office.send(ann, { to: ann.userId, content: "a note" });
       await expect(letThrough(ann, note.id)).rejects.toMatchObject({ code: "not_a_guest_request" });
-      await expect(letThrough(ann, "ltr_none")).rejects.toMatchObject({ code: "not_found" });
+      await expect(letThrough(ann, "msg_none")).rejects.toMatchObject({ code: "not_found" });
     });
   });
 }

@@ -11,45 +11,45 @@ import { admitPrompt } from "#engine/sessions/index.ts";
 import { inQuotes } from "#features/delegation/index.ts";
 import type { UserPrincipal } from "#features/policy/index.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
-import { isGuestLetter } from "../agents/guest.ts";
-import { findLetter, saveLetThrough } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
-import { hintLetter } from "./write-letter.ts";
+import { isGuestMessage } from "../agents/guest.ts";
+import { findMessage, saveLetThrough } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
+import { hintMessage } from "./write-message.ts";
 
 export async function letThrough(
   work: Work,
   person: UserPrincipal,
-  letterId: string,
+  messageId: string,
   { promptId, runId }: { promptId: string; runId: string },
 ): Promise<PromptRow> {
-  const letter = await requireReceived(work, person, letterId);
-  if (letter.to_session_id === null || !isGuestLetter(letter)) throw notARequest();
-  const session = await work.family(letter.to_session_id);
+  const message = await requireReceived(work, person, messageId);
+  if (message.to_session_id === null || !isGuestMessage(message)) throw notARequest();
+  const session = await work.family(message.to_session_id);
   if (!session || !may(person, "session.prompt", sessionThing(session.row)))
-    throw notFound("letter");
+    throw notFound("message");
   const { prompt, repeated } = await admitPrompt(work, session, {
     id: promptId,
     runId,
-    content: requestText(letter),
+    content: requestText(message),
     thread: MAIN_THREAD,
     mode: "followup",
     author: { kind: "user", id: person.userId, name: person.name },
-    origin: { channelType: "mail", channelId: null, scopeKey: null, replyRef: letter.id },
+    origin: { channelType: "mail", channelId: null, scopeKey: null, replyRef: message.id },
     createdBy: `user:${person.userId}`,
     dispatchId: null,
-    causeKey: `let_through:${letter.id}`,
+    causeKey: `let_through:${message.id}`,
     attachments: [],
     runOptions: null,
   });
-  await saveLetThrough(work.tx, letter.id, work.now);
-  hintLetter(work, person.userId, letter.id);
+  await saveLetThrough(work.tx, message.id, work.now);
+  hintMessage(work, person.userId, message.id);
   if (!repeated)
     await work.tell({
       orgId: person.orgId,
       by: `user:${person.userId}`,
       area: "guest_request",
       action: "let_through",
-      subjectId: letter.id,
+      subjectId: message.id,
       session: session.row,
     });
   return prompt;
@@ -60,27 +60,27 @@ async function requireReceived(
   work: Work,
   { orgId, userId }: UserPrincipal,
   id: string,
-): Promise<LetterRow> {
-  const letter = await findLetter(work.tx, id);
-  if (letter?.org_id !== orgId || letter.to_owner_id !== userId) throw notFound("letter");
-  return letter;
+): Promise<MessageRow> {
+  const message = await findMessage(work.tx, id);
+  if (message?.org_id !== orgId || message.to_owner_id !== userId) throw notFound("message");
+  return message;
 }
 
 function notARequest(): Refusal {
   return new Refusal(
     "conflict",
     "not_a_guest_request",
-    "Only a letter from outside to one of your agents can be let through. Write to your agent yourself instead.",
+    "Only a message from another person or their agent to one of your agents can be let through. Write to your agent yourself instead.",
   );
 }
 
 /** Names and content written by somebody else are quoted. */
-function requestText(letter: LetterRow): string {
+function requestText(message: MessageRow): string {
   return [
-    "[request] Your person lets this request of somebody else through. Work on it as if your person had asked for it, within your usual rights.",
-    `From: ${nameOf(letter.from_name, letter.from_handle)}\nTo: ${nameOf(letter.to_name, letter.to_handle)}`,
-    quoteLines(letter.content),
-    `To answer, call mailbox_send with replyToId ${letter.id}.`,
+    "[request] Your person let this request from somebody else through. Work on it as if your person had sent it, with your usual permissions.",
+    `From: ${nameOf(message.from_name, message.from_handle)}\nTo: ${nameOf(message.to_name, message.to_handle)}`,
+    quoteLines(message.content),
+    `To reply, call mailbox_send with replyToId ${message.id}.`,
   ].join("\n\n");
 }
 

@@ -11,7 +11,7 @@ const codeOf = (error: string | null) => error?.split(":")[0] ?? null;
 const send = async (turn: Turn, input: object): Promise<string> => {
   const { output, error } = await turn.tool("mailbox_send", input);
   expect(error).toBeNull();
-  return (output as { letterId: string }).letterId;
+  return (output as { messageId: string }).messageId;
 };
 const tried = async (turn: Turn, input: object) =>
   codeOf((await turn.tool("mailbox_send", input)).error);
@@ -73,7 +73,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         author: { kind: "user", id: ann.userId },
       });
       // A turn that starts this way gets no memories, which a guest could have repeated to them.
-      expect(assignment.content).toMatch(/^\[mailbox, guest\] 1 letter for you/);
+      expect(assignment.content).toMatch(/^\[mailbox, guest\] 1 message for you/);
       expect(assignment.content).toContain("your person's own words");
       expect(assignment.content).toContain("nothing else");
     });
@@ -89,7 +89,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const [failure, ...more] = (await office.inbox(ann)).filter(({ read }) => !read);
       expect([failure?.eventType, more]).toEqual(["session.failed", []]);
       const answer = await office.reply(ann, failure?.id ?? "", "Not for Bob: try again.");
-      expect((await office.letter(answer.id)).to_thread).toBe("main");
+      expect((await office.message(answer.id)).to_thread).toBe("main");
     });
 
     it("does not bring a question back that was answered while it was put off", async () => {
@@ -110,14 +110,14 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { ann, bob, her, his, to } = await two();
       const first = await send(await office.turn(bob, his), { to, content: "0" });
       const guest = await office.at.turnOf(her);
-      await office.execute(`update letters set hops = 8 where id = '${first}'`);
+      await office.execute(`update messages set hops = 8 where id = '${first}'`);
       expect(await tried(guest, { replyToId: first, content: "9" })).toBe("hop_limit");
       await guest.end("");
       const asked = await office.turn(ann, her, "answer Bob");
       const answer = await send(asked, { replyToId: first, content: "as Ann says" });
-      expect(await office.letter(answer)).toMatchObject({ hops: 1, thread_id: first });
+      expect(await office.message(answer)).toMatchObject({ hops: 1, thread_id: first });
       // An unrequested answer keeps the hops of the thread.
-      expect((await office.letter(first)).hops).toBe(8);
+      expect((await office.message(first)).hops).toBe(8);
     });
 
     it("hands an agent that looks no more than it can read, and the rest when it asks", async () => {
@@ -129,12 +129,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const ids = [];
       for (let n = 0; n < 20; n++) ids.push(await send(turnA, { to: b, content }));
       const { output } = await turnB.tool("mailbox_check", {});
-      const { letters } = output as { letters: string[] };
-      expect(letters).toHaveLength(20);
-      expect(letters.join("").length).toBeLessThan(60_000);
-      expect(letters[0]).toContain(`mailbox_check with letterId ${ids[0]}`);
-      const one = await turnB.tool("mailbox_check", { letterId: ids[0] });
-      expect((one.output as { letter: string }).letter).toMatch(/> the end$/);
+      const { messages } = output as { messages: string[] };
+      expect(messages).toHaveLength(20);
+      expect(messages.join("").length).toBeLessThan(60_000);
+      expect(messages[0]).toContain(`mailbox_check with messageId ${ids[0]}`);
+      const one = await turnB.tool("mailbox_check", { messageId: ids[0] });
+      expect((one.output as { message: string }).message).toMatch(/> the end$/);
     });
 
     it("tells a child nothing of who else has its person's name", async () => {
@@ -142,8 +142,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const [kim, other] = [await office.person(name), await office.person(name)];
       const child = await office.at.spawn(idOf(kim));
       const turn = await office.at.turnOf(child);
-      const letterId = await send(turn, { to: `@user:${name}`, content: "x" });
-      expect(await office.letter(letterId)).toMatchObject({ to_user_id: kim.userId });
+      const messageId = await send(turn, { to: `@user:${name}`, content: "x" });
+      expect(await office.message(messageId)).toMatchObject({ to_user_id: kim.userId });
       const { error } = await (await office.turn(kim, idOf(kim))).tool("mailbox_send", {
         to: `@user:${name}`,
         content: "x",
@@ -152,7 +152,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(error).toContain(other.userId);
     });
 
-    it("lets people speak though a letter of theirs waits for a child that has no place", async () => {
+    it("lets people speak though a message of theirs waits for a child that has no place", async () => {
       const ann = await office.person("Ann");
       const lead = idOf(ann);
       const [a, b] = [await office.at.spawn(lead), await office.at.spawn(lead)];
@@ -162,22 +162,22 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const c = await office.at.spawn(lead);
       await office.at.turnOf(c);
       const waits = await office.send(ann, { to: b, content: "when you are awake" });
-      expect(await office.letter(waits.id)).toMatchObject({ fate: "waiting", prompt_id: null });
+      expect(await office.message(waits.id)).toMatchObject({ fate: "waiting", prompt_id: null });
       // The sibling's message is not refused because of another sender's message.
       const asked = await send(turnA, { to: b, content: "urgent", messageType: "question" });
       expect(await office.lifecycle(b)).toBe("hibernated");
       // The owner is not refused either when held messages are released.
       await office.execute(
-        `update letters set prompt_id = null, fate_reason = 'unattended_limit_reached' where id = '${asked}'`,
+        `update messages set prompt_id = null, fate_reason = 'unattended_limit_reached' where id = '${asked}'`,
       );
       await office.say(ann, lead, "go on");
-      expect(await office.letter(asked)).toMatchObject({ fate: "waiting", fate_reason: null });
-      expect(await office.letter(waits.id)).toMatchObject({ fate: "waiting", prompt_id: null });
+      expect(await office.message(asked)).toMatchObject({ fate: "waiting", fate_reason: null });
+      expect(await office.message(waits.id)).toMatchObject({ fate: "waiting", prompt_id: null });
     });
   });
 }
 
-story("borders of letters, on SQLite", async () => undefined);
+story("borders of messages, on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("borders of letters, on PostgreSQL", createTestDatabase);
+  story("borders of messages, on PostgreSQL", createTestDatabase);
 });

@@ -50,10 +50,10 @@ const RACES: [times: number, string, readonly Act[]][] = [
     "people write to each other's agents, who write to each other",
     [annToHis, bobToHers, hersToHis, hisToHers],
   ],
-  [20, "a child is written to while its person reads its letters", [aToB, read, bToA]],
+  [20, "a child is written to while its person reads its messages", [aToB, read, bToA]],
 ];
 
-describe.skipIf(!postgresUrl)("letters that never wait for each other, on PostgreSQL", () => {
+describe.skipIf(!postgresUrl)("messages that never wait for each other, on PostgreSQL", () => {
   it.each(RACES)("%i times: %s", { timeout: 60_000 }, async (times, _what, acts) => {
     const database = await createTestDatabase();
     const office = await FakeOffice.open({ url: database.url });

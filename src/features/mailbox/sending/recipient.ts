@@ -10,12 +10,18 @@ import { inQuotes } from "#features/delegation/index.ts";
 import { findIdentity } from "#features/orchestrators/index.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
 import { isContact } from "../inbox/preference-queries.ts";
-import { findLetter } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
-import { type Address, type Asker, findMeant, recipientNotFound, requireMeant } from "./resolve.ts";
-import { isWelcome, type Reached, reachOf, type Writer } from "./rules.ts";
+import { findMessage } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
+import {
+  type Address,
+  type AddressScope,
+  recipientNotFound,
+  requireResolved,
+  resolveAddress,
+} from "./resolve-address.ts";
+import { acceptsMail, type RecipientFacts, reachOf, type SenderFacts } from "./rules.ts";
 
-export type Sender = Asker &
+export type Sender = AddressScope &
   /**
    * `mayPrompt`: may write to their own agents, which treat a message like a prompt. `mayAnswer`:
    * may decide their agents' questions.
@@ -42,28 +48,32 @@ export function agentSender(row: SessionRow, run: Pick<RunRow, "thread" | "promp
 }
 
 /** Recipient by name or by the message that is answered. */
-export interface Aim {
+export interface RecipientRef {
   to?: string | undefined;
   replyToId?: string | undefined;
 }
 
 /** Session to lock before anything is decided; empty if the recipient is a person or unknown. */
-export async function listReached(reader: Reader, asker: Asker, aim: Aim): Promise<string[]> {
-  const id = await findTargetSession(reader, asker, aim);
+export async function listSessionsToLock(
+  reader: Reader,
+  scope: AddressScope,
+  aim: RecipientRef,
+): Promise<string[]> {
+  const id = await findTargetSession(reader, scope, aim);
   const row = id === null ? undefined : await findSession(reader, id);
-  return row?.org_id === asker.orgId ? [row.id] : [];
+  return row?.org_id === scope.orgId ? [row.id] : [];
 }
 
 async function findTargetSession(
   reader: Reader,
-  asker: Asker,
-  { to, replyToId }: Aim,
+  scope: AddressScope,
+  { to, replyToId }: RecipientRef,
 ): Promise<string | null> {
   if (to !== undefined) {
-    const resolved = await findMeant(reader, asker, to);
+    const resolved = await resolveAddress(reader, scope, to);
     return resolved.kind === "session" ? resolved.id : null;
   }
-  const replied = replyToId === undefined ? undefined : await findLetter(reader, replyToId);
+  const replied = replyToId === undefined ? undefined : await findMessage(reader, replyToId);
   return replied?.from_session_id ?? null;
 }
 
@@ -72,28 +82,28 @@ export async function requireAnswerable(
   reader: Reader,
   { orgId, ownerId, session }: Sender,
   id: string,
-): Promise<LetterRow> {
-  const letter = await findLetter(reader, id);
+): Promise<MessageRow> {
+  const message = await findMessage(reader, id);
   const isMine = session
-    ? letter?.to_session_id === session.id && letter.fate !== "failed"
-    : letter?.to_user_id === ownerId;
-  if (!letter || letter.org_id !== orgId || !isMine) {
+    ? message?.to_session_id === session.id && message.fate !== "failed"
+    : message?.to_user_id === ownerId;
+  if (!message || message.org_id !== orgId || !isMine) {
     throw new Refusal(
       "not_found",
-      "letter_not_found",
-      `No letter ${JSON.stringify(id)} was sent to you. Use the id of a letter that was, or leave replyToId out and say to whom it goes.`,
+      "message_not_found",
+      `No message ${JSON.stringify(id)} was sent to you. Use the id of a message you received, or omit replyToId and give a recipient.`,
     );
   }
-  return letter;
+  return message;
 }
 
 export async function requireAddress(
   reader: Reader,
   sender: Sender,
-  { to }: Aim,
-  replied: LetterRow | undefined,
+  { to }: RecipientRef,
+  replied: MessageRow | undefined,
 ): Promise<Address> {
-  if (to !== undefined) return requireMeant(reader, sender, to);
+  if (to !== undefined) return requireResolved(reader, sender, to);
   if (!replied) throw recipientNotFound("");
   const { from_session_id, from_user_id } = replied;
   return from_session_id === null
@@ -102,7 +112,7 @@ export async function requireAddress(
 }
 
 /** True if the address is the sender of the answered message. */
-export function isAnswerTo({ kind, id }: Address, replied: LetterRow | undefined): boolean {
+export function isAnswerTo({ kind, id }: Address, replied: MessageRow | undefined): boolean {
   return (kind === "session" ? replied?.from_session_id : replied?.from_user_id) === id;
 }
 
@@ -116,7 +126,9 @@ export async function requireRecipient(
   if (!found || !(await mayReach(work.tx, sender, found))) throw recipientNotFound(called);
   if (found.kind === "session") refuseSelf(sender, found.session.row);
   // Replies to a sender are always allowed.
-  const reach = isAnswer ? "free" : reachOf(await writerOf(work.tx, sender), reachedOf(found));
+  const reach = isAnswer
+    ? "free"
+    : reachOf(await senderFacts(work.tx, sender), recipientFacts(found));
   if (reach === "none") throw recipientNotFound(called);
   if (found.kind === "session") {
     if (reach === "consent") await requireConsent(work.tx, sender, found.session.row);
@@ -157,7 +169,10 @@ async function mayReach(
   return owner !== undefined && isHere(owner);
 }
 
-async function writerOf(reader: Reader, { session: row, ownerId }: Sender): Promise<Writer> {
+async function senderFacts(
+  reader: Reader,
+  { session: row, ownerId }: Sender,
+): Promise<SenderFacts> {
   if (row === null) return { kind: "user", id: ownerId ?? "" };
   const { id, parent_session_id: parentId } = row;
   const parent = parentId === null ? undefined : await findSession(reader, parentId);
@@ -165,7 +180,7 @@ async function writerOf(reader: Reader, { session: row, ownerId }: Sender): Prom
   return { kind: "session", id, ownerId, role: roleOf(row), parentId, hasOrchestrator };
 }
 
-function reachedOf(recipient: Recipient): Reached {
+function recipientFacts(recipient: Recipient): RecipientFacts {
   if (recipient.kind === "user") return { kind: "user", id: recipient.user.id };
   const { id, owner_id: ownerId, parent_session_id: parentId, kind } = recipient.session.row;
   return { kind: "session", id, ownerId, parentId, isOrchestrator: isOrchestrator({ kind }) };
@@ -173,7 +188,11 @@ function reachedOf(recipient: Recipient): Reached {
 
 function refuseSelf({ session }: Sender, { id }: SessionRow): void {
   if (session?.id !== id) return;
-  throw new Refusal("conflict", "recipient_self", "That is yourself. Write to somebody else.");
+  throw new Refusal(
+    "conflict",
+    "recipient_self",
+    "This is your own session. Choose another recipient.",
+  );
 }
 
 /** Every refused sender gets the same text. It may confirm the handle, since handles are public. */
@@ -186,12 +205,12 @@ async function requireConsent(
   const identity = await findIdentity(reader, person);
   const rule = identity?.accepts_agent_mail ?? "none";
   const isListed = senderId !== null && (await isContact(reader, person, senderId));
-  if (isWelcome({ rule, isFromOrg: senderId === null, isListed })) return;
+  if (acceptsMail({ rule, isFromOrg: senderId === null, isListed })) return;
   const name = (await findUser(reader, person.userId))?.name ?? person.userId;
   throw new Refusal(
     "forbidden",
     "mail_not_accepted",
-    `This agent does not accept your letters. Write to its person instead: ${inQuotes(`@user:${name}`)}, or ${person.userId}.`,
+    `This agent does not accept your messages. Write to its owner instead: ${inQuotes(`@user:${name}`)}, or ${person.userId}.`,
   );
 }
 
@@ -201,6 +220,6 @@ function refuseEnded({ id, lifecycle, kind }: SessionRow): void {
   throw new Refusal(
     "conflict",
     "recipient_ended",
-    `Session ${id} has ended and reads nothing more. Write to who leads it, or to its person.`,
+    `Session ${id} has ended and reads no more messages. Write to its parent or to its owner.`,
   );
 }

@@ -6,7 +6,7 @@
 import { orchestratorId } from "#protocol/names/session-ids.ts";
 import type { AgentRole } from "#protocol/tools.ts";
 
-export type Writer =
+export type SenderFacts =
   | { kind: "user"; id: string }
   | {
       kind: "session";
@@ -18,7 +18,7 @@ export type Writer =
       hasOrchestrator: boolean;
     };
 
-export type Reached =
+export type RecipientFacts =
   | { kind: "user"; id: string }
   | {
       kind: "session";
@@ -31,30 +31,30 @@ export type Reached =
 /** `consent`: allowed only if the owner of the agent accepts mail from other people's agents. */
 export type Reach = "free" | "consent" | "none";
 
-export function reachOf(from: Writer, to: Reached): Reach {
+export function reachOf(from: SenderFacts, to: RecipientFacts): Reach {
   if (from.kind === "user") return to.kind === "user" ? "free" : fromPerson(from.id, to);
   return to.kind === "user" ? toPerson(from, to.id) : betweenSessions(from, to);
 }
 
 type Session<T> = Extract<T, { kind: "session" }>;
 
-function fromPerson(userId: string, to: Session<Reached>): Reach {
+function fromPerson(userId: string, to: Session<RecipientFacts>): Reach {
   if (to.ownerId === userId) return "free";
   return toForeignAgent(to);
 }
 
 /** Everybody may write to the organisation's orchestrator. */
-function toForeignAgent({ isOrchestrator, ownerId }: Session<Reached>): Reach {
+function toForeignAgent({ isOrchestrator, ownerId }: Session<RecipientFacts>): Reach {
   if (!isOrchestrator) return "none";
   return ownerId === null ? "free" : "consent";
 }
 
-function toPerson({ role, ownerId }: Session<Writer>, userId: string): Reach {
+function toPerson({ role, ownerId }: Session<SenderFacts>, userId: string): Reach {
   if (role === "orchestrator" || role === "org_orchestrator") return "free";
   return userId === ownerId ? "free" : "none";
 }
 
-function betweenSessions(from: Session<Writer>, to: Session<Reached>): Reach {
+function betweenSessions(from: Session<SenderFacts>, to: Session<RecipientFacts>): Reach {
   const isFamily = to.id === from.parentId || to.parentId === from.id;
   if (isFamily) return "free";
   switch (from.role) {
@@ -69,7 +69,10 @@ function betweenSessions(from: Session<Writer>, to: Session<Reached>): Reach {
   }
 }
 
-function isOwnOrchestrator({ ownerId }: Session<Writer>, to: Session<Reached>): boolean {
+function isOwnOrchestrator(
+  { ownerId }: Session<SenderFacts>,
+  to: Session<RecipientFacts>,
+): boolean {
   return ownerId !== null && to.id === orchestratorId(ownerId) && to.ownerId === ownerId;
 }
 
@@ -80,7 +83,7 @@ export interface Consent {
   isListed: boolean;
 }
 
-export function isWelcome({ rule, isFromOrg, isListed }: Consent): boolean {
+export function acceptsMail({ rule, isFromOrg, isListed }: Consent): boolean {
   if (rule === "none") return false;
   return rule === "org" || isFromOrg || isListed;
 }

@@ -14,33 +14,33 @@ import {
 import { decodeCursor, pageOf } from "#engine/requests/index.ts";
 import { findSession, promptView } from "#engine/sessions/index.ts";
 import { requireUser, type UserPrincipal } from "#features/policy/index.ts";
-import { failLetter, listSessionLetters, listWaiting } from "../agents/agent-queries.ts";
-import { hintOwners, retell, takeable } from "../agents/deliver.ts";
+import { failMessage, listSessionMessages, listWaiting } from "../agents/agent-queries.ts";
+import { hintOwners, refreshPrompts, withdrawable } from "../agents/deliver.ts";
 import { mailboxApi, sessionMessagesApi, sessionNotificationsApi } from "../contract.ts";
-import { mailOf } from "../tools.ts";
-import { letterView } from "../views.ts";
+import { toNewMessage } from "../tools.ts";
+import { messageView } from "../views.ts";
 import { letThrough } from "./let-through.ts";
-import { sendAsPerson } from "./send-letter.ts";
+import { sendAsPerson } from "./send-message.ts";
 
-const LETTERS = "letters:session";
+const MESSAGES = "messages:session";
 
-function writerOf(principal: Principal): UserPrincipal {
+function requireWriter(principal: Principal): UserPrincipal {
   requireMay(principal, "mail.write");
   return requireUser(principal);
 }
 
 const sendingRoutes: readonly Route[] = [
   serve(mailboxApi.send, async ({ engine, principal, body, idempotency }) => {
-    const person = writerOf(principal);
-    return { letter: letterView(await sendAsPerson(engine, person, body, idempotency), person) };
+    const person = requireWriter(principal);
+    return { message: messageView(await sendAsPerson(engine, person, body, idempotency), person) };
   }),
   serve(mailboxApi.emit, async ({ engine, principal, body, idempotency }) => {
-    const person = writerOf(principal);
-    const letter = await sendAsPerson(engine, person, mailOf(body), idempotency);
-    return { letter: letterView(letter, person) };
+    const person = requireWriter(principal);
+    const message = await sendAsPerson(engine, person, toNewMessage(body), idempotency);
+    return { message: messageView(message, person) };
   }),
   serve(mailboxApi.letThrough, async ({ engine, principal, params }) => {
-    const person = writerOf(principal);
+    const person = requireWriter(principal);
     const ids = { promptId: engine.ids.mint("pmt"), runId: engine.ids.mint("run") };
     const prompt = await command(engine, (work) => letThrough(work, person, params.id, ids));
     return { prompt: promptView(prompt) };
@@ -62,18 +62,18 @@ function sessionRoutes(api: typeof sessionMessagesApi | typeof sessionNotificati
   return [
     serve(api.list, async ({ engine, principal, params, query }) => {
       const { all = false, limit, cursor } = query;
-      const before = decodeCursor(LETTERS, cursor);
+      const before = decodeCursor(MESSAGES, cursor);
       return engine.store.read(async (reader) => {
         const session = await findSession(reader, params.id);
         requireOwn(principal, "mail.read", session);
         const filter = { sessionId: session.id, unreadOnly: !all, before, limit: limit + 1 };
-        const rows = await listSessionLetters(reader, filter);
+        const rows = await listSessionMessages(reader, filter);
         return pageOf(
-          LETTERS,
+          MESSAGES,
           rows,
           limit,
           ({ created_at: at, id }) => ({ at, id }),
-          (row) => letterView(row, requireUser(principal)),
+          (row) => messageView(row, requireUser(principal)),
         );
       });
     }),
@@ -82,11 +82,11 @@ function sessionRoutes(api: typeof sessionMessagesApi | typeof sessionNotificati
         const session = await work.family(params.id);
         requireOwn(principal, "mail.write", session?.row);
         if (!session) throw notFound("session");
-        const letters = await takeable(work, await listWaiting(work.tx, session.row.id));
-        for (const { id } of letters) await failLetter(work.tx, id, "read_by_owner", work.now);
-        await retell(work, session, letters);
-        hintOwners(work, letters);
-        return { changed: letters.length };
+        const messages = await withdrawable(work, await listWaiting(work.tx, session.row.id));
+        for (const { id } of messages) await failMessage(work.tx, id, "read_by_owner", work.now);
+        await refreshPrompts(work, session, messages);
+        hintOwners(work, messages);
+        return { changed: messages.length };
       });
     }),
   ];

@@ -8,10 +8,10 @@ import { useDocumentTitle } from "#surfaces/web/kit/hooks/use-document-title.ts"
 import { DrawerButton } from "#surfaces/web/kit/side-drawer.tsx";
 import { ComposeForm } from "./compose/compose-dialog.tsx";
 import { filterOf } from "./list/inbox-search.ts";
-import { LetterFilters } from "./list/letter-filters.tsx";
-import { LetterList } from "./list/letter-list.tsx";
+import { MessageFilters } from "./list/message-filters.tsx";
+import { MessageList } from "./list/message-list.tsx";
 import { useInboxSearch } from "./list/use-inbox-search.ts";
-import { useLetterList } from "./use-letters.ts";
+import { useMessageList } from "./use-messages.ts";
 
 /** Shows a person's messages: the list and the open thread beside it, or one of the two in little room. */
 export function InboxPage() {
@@ -33,16 +33,16 @@ export function InboxPage() {
           <h1 className="flex-1 px-1 text-[0.9375rem] font-semibold">Inbox</h1>
           <Button size="small" onClick={() => setIsWriting(true)}>
             <PenLine size={15} aria-hidden />
-            Write
+            New message
           </Button>
         </header>
-        <LetterFilters search={search} />
-        <LetterList search={search} />
+        <MessageFilters search={search} />
+        <MessageList search={search} />
       </div>
       <div className={clsx("h-full min-w-0 flex-1", !isOpen && "max-lg:hidden")}>
         <Outlet />
       </div>
-      <Modal title="New letter" isOpen={isWriting} onClose={() => setIsWriting(false)}>
+      <Modal title="New message" isOpen={isWriting} onClose={() => setIsWriting(false)}>
         <ComposeForm onClose={() => setIsWriting(false)} />
       </Modal>
     </div>
@@ -50,11 +50,11 @@ export function InboxPage() {
 }
 
 export function NoThread() {
-  const list = useLetterList(filterOf(useInboxSearch()));
+  const list = useMessageList(filterOf(useInboxSearch()));
   const isAny = list.data?.pages.some(({ items }) => items.length > 0) === true;
   return (
     <p className="grid h-full place-items-center p-6 text-center text-ink-faint">
-      {isAny && "Choose a letter to read it here."}
+      {isAny && "Select a message"}
     </p>
   );
 }

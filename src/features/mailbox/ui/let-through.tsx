@@ -1,24 +1,24 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { DoorOpen } from "lucide-react";
-import type { Letter } from "#features/mailbox/contract.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { clockTime, dayName, fullTime } from "#surfaces/web/kit/text/time-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
-import { refreshLetters } from "./use-letters.ts";
+import { refreshMessages } from "./use-messages.ts";
 
 /** Lets somebody else's request through to one's own agent; afterwards shows when that was done. */
-export function LetThrough({ letter, now }: { letter: Letter; now: number }) {
-  const { id, letThroughAt, mayLetThrough } = letter;
+export function LetThrough({ message, now }: { message: MailMessage; now: number }) {
+  const { id, letThroughAt, mayLetThrough } = message;
   const queryClient = useQueryClient();
   const toasts = useToasts();
   const send = useMutation({
     mutationFn: () => api.mailbox.letThrough({ id }),
     onSuccess: () => {
-      toasts.say("Let through", "Your agent works on it as if you had asked for it.");
-      return refreshLetters(queryClient);
+      toasts.say("Request let through", "Your agent works on it as if you had sent it.");
+      return refreshMessages(queryClient);
     },
-    onError: (error) => toasts.fail("The request was not let through", error),
+    onError: (error) => toasts.fail("Could not let the request through", error),
   });
   if (letThroughAt !== null)
     return (
@@ -37,7 +37,7 @@ export function LetThrough({ letter, now }: { letter: Letter; now: number }) {
     <Button
       size="small"
       disabled={send.isPending}
-      title="Your agent may then do for this request what it may do for you"
+      title="Your agent works on this request with its usual permissions"
       onClick={() => send.mutate()}
     >
       <DoorOpen size={14} aria-hidden />

@@ -1,13 +1,13 @@
 /** Sample messages for tests. */
-import type { Letter } from "#features/mailbox/contract.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
 
 export const ME = { kind: "user", id: "usr_me", name: "Ada", handle: null } as const;
 export const SESSION = { kind: "session", id: "ses_1", name: "Otters", handle: null } as const;
 
-export function letter(change: Partial<Letter> = {}): Letter {
+export function message(change: Partial<MailMessage> = {}): MailMessage {
   return {
-    id: "ltr_1",
-    threadId: "ltr_1",
+    id: "msg_1",
+    threadId: "msg_1",
     replyToId: null,
     from: SESSION,
     to: ME,

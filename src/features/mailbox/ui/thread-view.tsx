@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, ArrowLeft, Inbox, Mail } from "lucide-react";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "react";
-import type { Letter } from "#features/mailbox/contract.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
 import { ApiError, messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
 import { useMe } from "#surfaces/web/kit/hooks/use-me.ts";
@@ -9,33 +9,29 @@ import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
 import { useShortcut } from "#surfaces/web/kit/hooks/use-shortcut.ts";
 import { PageMessage } from "#surfaces/web/kit/page-message.tsx";
 import { ReplyForm } from "./compose/reply-form.tsx";
-import { LetterCard } from "./letter-card.tsx";
-import { useIsPending } from "./letter-gate.tsx";
-import { gateOf, partyName } from "./letter-words.ts";
-import type { LetterChange } from "./list/letter-threads.ts";
+import type { MessageChange } from "./list/message-threads.ts";
 import { focusRow } from "./list/row-focus.ts";
 import { SnoozeMenu } from "./list/snooze-menu.tsx";
 import { useInboxSearch } from "./list/use-inbox-search.ts";
-import { type Thread, useLetterChange, useThread } from "./use-letters.ts";
+import { MessageCard } from "./message-card.tsx";
+import { useIsPending } from "./message-gate.tsx";
+import { gateOf, partyName } from "./message-words.ts";
+import { type Thread, useMessageChange, useThread } from "./use-messages.ts";
 
 /** Shows one thread beside the list; on a phone it has a screen of its own. */
 export function ThreadView() {
   const { threadId } = useParams({ from: "/app/inbox/$threadId" });
   const found = useThread(threadId);
   if (found.data) return <OpenThread key={threadId} threadId={threadId} thread={found.data} />;
-  if (!found.isError)
-    return <div role="status" aria-label="Loading the letters" className="h-full" />;
+  if (!found.isError) return <div role="status" aria-label="Loading messages" className="h-full" />;
   const isMissing = found.error instanceof ApiError && found.error.status === 404;
   return (
-    <PageMessage
-      isPart
-      title={isMissing ? "There is no such letter" : "The letters cannot be shown"}
-    >
-      <p>{isMissing ? "It is not to you, or it is gone." : messageOf(found.error)}</p>
+    <PageMessage isPart title={isMissing ? "Message not found" : "Could not load the messages"}>
+      <p>{isMissing ? "It was deleted, or it was not sent to you." : messageOf(found.error)}</p>
       <div className="mt-4 flex justify-center gap-2">
         {!isMissing && <Button onClick={() => void found.refetch()}>Try again</Button>}
         <Link to="/inbox" search={true} className="px-3 py-2 text-accent underline">
-          To the inbox
+          Go to inbox
         </Link>
       </div>
     </PageMessage>
@@ -43,13 +39,13 @@ export function ThreadView() {
 }
 
 function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) {
-  const { letters } = thread;
+  const { messages } = thread;
   const myId = useMe()?.user.id ?? "";
   const now = useNow(60_000);
-  const toMe = letters.filter(({ to }) => to.id === myId);
+  const toMe = messages.filter(({ to }) => to.id === myId);
   // Last message from somebody else: a reply to one's own message has no recipient.
-  const last = letters.findLast(({ from, to }) => to.id === myId && from.id !== myId);
-  const gates = useMemo(() => letters.flatMap((letter) => gateOf(letter) ?? []), [letters]);
+  const last = messages.findLast(({ from, to }) => to.id === myId && from.id !== myId);
+  const gates = useMemo(() => messages.flatMap((message) => gateOf(message) ?? []), [messages]);
   const isAsked = useIsPending(gates);
   const title = useRef<HTMLHeadingElement>(null);
   const end = useRef<HTMLDivElement>(null);
@@ -62,14 +58,14 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
     title.current?.blur();
     void navigate({ to: "/inbox", search: true }).then(() => focusRow(place));
   });
-  const count = letters.length;
+  const count = messages.length;
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls to the newest message when the count changes
   useLayoutEffect(() => {
     // Newer browsers return a promise, and an effect must not return one.
     void end.current?.scrollIntoView({ block: "end" });
   }, [count]);
   return (
-    <section aria-label="Letters of this exchange" className="flex h-full flex-col">
+    <section aria-label="Messages in this thread" className="flex h-full flex-col">
       <header className="flex min-h-14 shrink-0 items-center gap-1 border-b border-line px-2 md:px-4">
         <Link
           to="/inbox"
@@ -85,24 +81,28 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
           tabIndex={-1}
           className="min-w-0 flex-1 truncate px-1 font-semibold outline-none"
         >
-          {namesIn(letters, myId)}
+          {namesIn(messages, myId)}
         </h2>
-        {toMe.length > 0 && <ThreadActions threadId={threadId} letters={toMe} />}
+        {toMe.length > 0 && <ThreadActions threadId={threadId} messages={toMe} />}
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-3xl space-y-3 p-3 md:p-5">
-          {letters.map((letter) => (
-            <LetterCard key={letter.id} letter={letter} myId={myId} now={now} />
+          {messages.map((message) => (
+            <MessageCard key={message.id} message={message} myId={myId} now={now} />
           ))}
           {thread.isCut && (
             <p className="text-center text-xs text-ink-faint">
-              This exchange goes on; only its first {letters.length} letters are shown.
+              Only the first {messages.length} messages of this thread are shown.
             </p>
           )}
           <div ref={end}>
-            {last && !isAsked && last.eventType !== "session.digest" && <ReplyForm letter={last} />}
+            {last && !isAsked && last.eventType !== "session.digest" && (
+              <ReplyForm message={last} />
+            )}
           </div>
-          {!last && <p className="text-center text-xs text-ink-faint">{endWords(letters, myId)}</p>}
+          {!last && (
+            <p className="text-center text-xs text-ink-faint">{endWords(messages, myId)}</p>
+          )}
         </div>
       </div>
     </section>
@@ -110,17 +110,18 @@ function OpenThread({ threadId, thread }: { threadId: string; thread: Thread }) 
 }
 
 /** Returns the text at the end of a thread that cannot be replied to. */
-function endWords(letters: readonly Letter[], myId: string): string {
-  const sent = letters.filter(({ from }) => from.id === myId);
-  if (sent.length === 0) return "Your agent writes in this exchange; you can read it.";
+function endWords(messages: readonly MailMessage[], myId: string): string {
+  const sent = messages.filter(({ from }) => from.id === myId);
+  if (sent.length === 0)
+    return "This thread is between your agent and others. You can read it, but not reply.";
   const isNote = sent.every(({ to }) => to.id === myId);
-  return isNote ? "A note to yourself." : "The answer will be here.";
+  return isNote ? "A note to yourself." : "Replies appear here.";
 }
 
 /** Names everybody in the thread but the reader. */
-function namesIn(letters: readonly Letter[], myId: string): string {
+function namesIn(messages: readonly MailMessage[], myId: string): string {
   const names = new Map<string, string>();
-  for (const { from, to } of letters)
+  for (const { from, to } of messages)
     for (const party of [from, to]) if (party.id !== myId) names.set(party.id, partyName(party));
   return names.size === 0 ? "You" : [...names.values()].join(", ");
 }
@@ -128,19 +129,25 @@ function namesIn(letters: readonly Letter[], myId: string): string {
 const MENU_BUTTON =
   "grid size-9 place-items-center rounded-lg text-ink-soft hover:bg-hover hover:text-ink data-[state=open]:bg-hover";
 
-function ThreadActions({ threadId, letters }: { threadId: string; letters: readonly Letter[] }) {
+function ThreadActions({
+  threadId,
+  messages,
+}: {
+  threadId: string;
+  messages: readonly MailMessage[];
+}) {
   const navigate = useNavigate();
   const { box } = useInboxSearch();
-  const { mutate } = useLetterChange();
-  const here = letters.filter(({ archivedAt }) => archivedAt === null);
+  const { mutate } = useMessageChange();
+  const here = messages.filter(({ archivedAt }) => archivedAt === null);
   const isArchived = here.length === 0;
-  const snoozed = letters.filter(({ snoozedUntil }) => snoozedUntil !== null);
-  const go = (chosen: readonly Letter[], change: LetterChange, done?: string) => {
-    mutate({ threadId, letters: chosen, change, ...(done !== undefined && { done }) });
+  const snoozed = messages.filter(({ snoozedUntil }) => snoozedUntil !== null);
+  const go = (chosen: readonly MailMessage[], change: MessageChange, done?: string) => {
+    mutate({ threadId, messages: chosen, change, ...(done !== undefined && { done }) });
     const place = placeOf(threadId);
     void navigate({ to: "/inbox", search: true }).then(() => focusRow(place));
   };
-  const newest = letters.at(-1);
+  const newest = messages.at(-1);
   return (
     <div className="flex shrink-0 items-center">
       {!isArchived && box === undefined && newest && (
@@ -150,8 +157,8 @@ function ThreadActions({ threadId, letters }: { threadId: string; letters: reado
       )}
       {snoozed.length > 0 && (
         <IconButton
-          label="Back to the inbox now"
-          onClick={() => go(snoozed, { snoozedUntil: null }, "Back in the inbox")}
+          label="Move to inbox now"
+          onClick={() => go(snoozed, { snoozedUntil: null }, "Moved to inbox")}
         >
           <Inbox size={17} aria-hidden />
         </IconButton>
@@ -165,8 +172,8 @@ function ThreadActions({ threadId, letters }: { threadId: string; letters: reado
       )}
       {isArchived ? (
         <IconButton
-          label="Move to the inbox"
-          onClick={() => go(letters, { archived: false }, "Moved to the inbox")}
+          label="Move to inbox"
+          onClick={() => go(messages, { archived: false }, "Moved to inbox")}
         >
           <ArchiveRestore size={17} aria-hidden />
         </IconButton>
@@ -181,7 +188,7 @@ function ThreadActions({ threadId, letters }: { threadId: string; letters: reado
 
 /** Returns the thread's position in the list: the next thread moves up to it. */
 function placeOf(threadId: string): number {
-  const rows = [...document.querySelectorAll("[data-letter-row]")];
+  const rows = [...document.querySelectorAll("[data-message-row]")];
   return Math.max(
     0,
     rows.findIndex((row) => row.getAttribute("href")?.includes(threadId)),

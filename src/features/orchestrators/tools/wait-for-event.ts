@@ -23,7 +23,7 @@ const MAX_NAMED = 100;
 export const waitForEvent = defineTool({
   name: "wait_for_event",
   description:
-    "Waits for your child sessions: you are woken when one ends its turn, asks something, fails or is taken away, and whenever a person writes to you, a letter comes or a task of yours is not blocked any more. It costs nothing while you wait. What has happened already is given to you at once, and your turn goes on; otherwise your turn ends here, so say before what the person should know. Prefer it to sleep, and to looking again and again.",
+    "Waits for your child sessions: you are woken when one ends its turn, asks something, fails or is taken away, and whenever a person writes to you, a message comes or a task of yours is not blocked any more. It costs nothing while you wait. What has happened already is given to you at once, and your turn goes on; otherwise your turn ends here, so say before what the person should know. Prefer it to sleep, and to looking again and again.",
   roles: ORCHESTRATORS,
   readOnly: false,
   target: () => null,

@@ -48,11 +48,11 @@ describe("muster search", () => {
 
   it("narrows by kinds, and prints all of it for programs", async () => {
     answers([item]);
-    const { out } = await run(["x", "--kinds", "task,letter", "--limit", "3", "--json"]);
+    const { out } = await run(["x", "--kinds", "task,message", "--limit", "3", "--json"]);
     expect(JSON.parse(out)).toEqual({ items: [item], next: null });
     expect(server.requests("GET", PATH)[0]?.query).toEqual({
       q: "x",
-      kinds: "task,letter",
+      kinds: "task,message",
       limit: "3",
     });
     for (const wrong of [

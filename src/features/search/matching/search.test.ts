@@ -65,7 +65,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         session: `/sessions/${session}`,
         transcript: expect.stringMatching(new RegExp(`^/sessions/${session}#entry-\\d+$`)),
         task: expect.stringMatching(new RegExp(`^/board/${session}/tsk_`)),
-        letter: expect.stringMatching(/^\/inbox\/ltr_/),
+        message: expect.stringMatching(/^\/inbox\/msg_/),
         memory: "/memory",
         persona: expect.stringMatching(/^\/settings\/personas\/psn_/),
         repo: "/settings/repositories",
@@ -84,13 +84,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const all = await at.find(ann, "numbat");
       expect(kindsOf(all.items)).toEqual([...SEARCH_KINDS].sort());
       // The message was to Bob; repositories are visible to everybody; Ann's persona is private.
-      expect(kindsOf((await at.find(bob, "numbat")).items)).toEqual(["letter", "repo"]);
+      expect(kindsOf((await at.find(bob, "numbat")).items)).toEqual(["message", "repo"]);
       const admin: User = { ...bob, userId: "usr_admin", role: "admin" };
       expect(kindsOf((await at.find(admin, "numbat")).items)).toEqual(["repo"]);
       const elsewhere: User = { ...ann, orgId: "org_2" };
       expect((await at.find(elsewhere, "numbat")).items).toEqual([]);
       await at.sharePersona(ann, "numbat");
-      expect(kindsOf((await at.find(bob, "numbat")).items)).toEqual(["letter", "persona", "repo"]);
+      expect(kindsOf((await at.find(bob, "numbat")).items)).toEqual(["message", "persona", "repo"]);
     });
 
     it("leaves out what a key has no scope for, and refuses one that has none at all", async () => {
@@ -98,8 +98,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const withScopes = (...scopes: string[]): User => ({ ...ann, scopes });
       expect(kindsOf((await at.find(withScopes("tasks"), "quokka")).items)).toEqual(["task"]);
       expect(kindsOf((await at.find(withScopes("memory", "mail"), "quokka")).items)).toEqual([
-        "letter",
         "memory",
+        "message",
       ]);
       expect(kindsOf((await at.find(withScopes("sessions:read"), "quokka")).items)).toEqual([
         "persona",

@@ -3,18 +3,19 @@ import { kindsIn, ownPath, readWantedSearch, toggleKind } from "./page-search.ts
 
 describe("what is looked for", () => {
   it("is read from an address", () => {
-    expect(readWantedSearch({ for: 42, kinds: "task,nonsense,letter" })).toEqual({
+    expect(readWantedSearch({ for: 42, kinds: "task,nonsense,message" })).toEqual({
       for: "42",
-      kinds: "task,letter",
+      kinds: "task,message",
     });
+    expect(readWantedSearch({ kinds: "task,letter" })).toEqual({ kinds: "task,message" });
     expect(readWantedSearch({ for: { a: 1 }, kinds: "constructor" })).toEqual({});
   });
 
   it("is narrowed kind by kind; all of them is no filter", () => {
-    expect(toggleKind([], "letter")).toEqual(["letter"]);
-    expect(toggleKind(["letter"], "session")).toEqual(["session", "letter"]);
-    expect(toggleKind(["letter"], "letter")).toEqual([]);
-    expect(toggleKind(kindsIn("session,transcript,task,letter,memory,persona"), "repo")).toEqual(
+    expect(toggleKind([], "message")).toEqual(["message"]);
+    expect(toggleKind(["message"], "session")).toEqual(["session", "message"]);
+    expect(toggleKind(["message"], "message")).toEqual([]);
+    expect(toggleKind(kindsIn("session,transcript,task,message,memory,persona"), "repo")).toEqual(
       [],
     );
   });

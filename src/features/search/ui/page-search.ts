@@ -5,7 +5,7 @@ export const KINDS: Record<SearchKind, string> = {
   session: "Sessions",
   transcript: "Transcripts",
   task: "Tasks",
-  letter: "Letters",
+  message: "Messages",
   memory: "Memories",
   persona: "Personas",
   repo: "Repositories",
@@ -32,7 +32,10 @@ export function readWantedSearch(search: Record<string, unknown>): WantedSearch 
 }
 
 export function kindsIn(text: unknown): SearchKind[] {
-  return typeof text === "string" ? text.split(",").filter(isKind) : [];
+  if (typeof text !== "string") return [];
+  // Addresses saved with an earlier version name messages `letter`.
+  const kinds = text.split(",").map((kind) => (kind === "letter" ? "message" : kind));
+  return [...new Set(kinds)].filter(isKind);
 }
 
 /** Adds or removes a kind; choosing all is the same as choosing none. */

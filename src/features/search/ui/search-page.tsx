@@ -61,7 +61,7 @@ export function SearchPage() {
                 autoFocus
                 data-search-box
                 aria-label="Search everything"
-                placeholder="Sessions, tasks, letters, memories…"
+                placeholder="Sessions, tasks, messages, memories…"
                 maxLength={MAX_QUERY_CHARS}
                 value={typed}
                 onChange={(event) => {
@@ -164,7 +164,7 @@ function Results({ words, kinds, isTyping, isFirstWanted, onOpened }: ResultsPro
   if (words === "")
     return (
       <p className="mx-auto max-w-md px-3 py-12 text-center text-ink-faint">
-        Search sessions, transcripts, tasks, letters, memories, personas and repositories. Use
+        Search sessions, transcripts, tasks, messages, memories, personas and repositories. Use
         "quotes" for an exact phrase.
       </p>
     );

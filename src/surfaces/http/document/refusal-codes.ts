@@ -103,7 +103,7 @@ export const REFUSAL_CODES = {
     "gateway_route_unknown",
     "github_owner_unknown",
     "invitation_not_valid",
-    "letter_not_found",
+    "message_not_found",
     "not_found",
     "plan_not_found",
     "recipient_not_found",

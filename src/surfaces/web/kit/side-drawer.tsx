@@ -25,13 +25,13 @@ export function DrawerButton() {
     enabled: false,
     select: (page) => page.items.length,
   });
-  const unread = useQuery<{ count: number }>({ queryKey: keys.letterCount, enabled: false });
+  const unread = useQuery<{ count: number }>({ queryKey: keys.messageCount, enabled: false });
   if (open === undefined) return null;
   const count = waiting.data ?? 0;
-  const letters = unread.data?.count ?? 0;
+  const messages = unread.data?.count ?? 0;
   const counts = [
     count > 0 && `${plural(count, "request")} waiting for you`,
-    letters > 0 && plural(letters, "unread letter"),
+    messages > 0 && plural(messages, "unread message"),
   ].filter((words) => words !== false);
   return (
     <IconButton label={["All sessions", ...counts].join(", ")} className="relative" onClick={open}>
@@ -39,10 +39,10 @@ export function DrawerButton() {
       {count > 0 && (
         <span className={`${BADGE} bg-warn text-page`}>{Math.min(count, MAX_SHOWN)}</span>
       )}
-      {letters > 0 && count === 0 && (
-        <span className={`${BADGE} bg-accent text-on-accent`}>{Math.min(letters, MAX_SHOWN)}</span>
+      {messages > 0 && count === 0 && (
+        <span className={`${BADGE} bg-accent text-on-accent`}>{Math.min(messages, MAX_SHOWN)}</span>
       )}
-      {letters > 0 && count > 0 && (
+      {messages > 0 && count > 0 && (
         <span className="absolute right-1 bottom-1 size-2 rounded-full bg-accent" />
       )}
     </IconButton>

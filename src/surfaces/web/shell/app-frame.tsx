@@ -4,7 +4,7 @@ import { useCallback, useState } from "react";
 import { usePendingApprovals } from "#features/approvals/ui/use-approvals.ts";
 import type { Me } from "#features/auth/contract.ts";
 import { SignedOut } from "#features/auth/ui/signed-out.tsx";
-import { useLetterCount } from "#features/mailbox/ui/use-letters.ts";
+import { useMessageCount } from "#features/mailbox/ui/use-messages.ts";
 import { useSearchShortcut } from "#features/search/ui/use-open-search.ts";
 import { OutboxProvider } from "#features/sessions/ui/composer/outbox-context.tsx";
 import { SandboxCard } from "#features/sessions/ui/list/sandbox-card.tsx";
@@ -87,7 +87,7 @@ function Panes({ me }: { me: Me }) {
   useRunnerChanges();
   useSearchShortcut();
   usePendingApprovals();
-  useLetterCount();
+  useMessageCount();
   const isWide = useMedia(WIDE);
   const place = useLocation({ select: ({ pathname }) => pathname });
   // Address at which the drawer was opened: navigating closes it.

@@ -5,7 +5,7 @@
  */
 import { end, IS_TOLD, type Script } from "../script.ts";
 
-const LETTER = /^\d+\. \w+ \w+ from ("(?:[^"\\]|\\.)*") \(/gm;
+const MESSAGE = /^\d+\. \w+ \w+ from ("(?:[^"\\]|\\.)*") \(/gm;
 const TASK = /^- Task ("(?:[^"\\]|\\.)*") \(/gm;
 const MAX_NAMED = 3;
 
@@ -13,14 +13,14 @@ export const told: Script = {
   name: "told",
   fits: ({ said }) => IS_TOLD.test(said),
   next: ({ said }) => ({
-    ...end(said.startsWith("[tasks]") ? boardWords(said) : letterWords(said)),
+    ...end(said.startsWith("[tasks]") ? boardWords(said) : messageWords(said)),
     isForThePerson: false,
   }),
 };
 
-function letterWords(said: string): string {
-  const from = namesIn(said, LETTER);
-  return `I have read what ${from === "" ? "was written" : `${from} wrote`}. As the demo I answer no letters; a real model would.`;
+function messageWords(said: string): string {
+  const from = namesIn(said, MESSAGE);
+  return `I have read what ${from === "" ? "was written" : `${from} wrote`}. As the demo I answer no messages; a real model would.`;
 }
 
 function boardWords(said: string): string {

@@ -8,7 +8,7 @@ import {
   useRef,
   useState,
 } from "react";
-import type { LetterType, NewLetter } from "#features/mailbox/contract.ts";
+import type { MessageType, NewMessage } from "#features/mailbox/contract.ts";
 import { listedSessions } from "#features/sessions/ui/list/session-list-cache.ts";
 import { useSessionList } from "#features/sessions/ui/list/use-session-lists.ts";
 import { ApiError, api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
@@ -19,34 +19,34 @@ import { useMe } from "#surfaces/web/kit/hooks/use-me.ts";
 import { keepForm, readForm } from "#surfaces/web/kit/prompts/kept-form.ts";
 import { randomId } from "#surfaces/web/kit/text/random-id.ts";
 import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
-import { refreshLetters } from "../use-letters.ts";
+import { refreshMessages } from "../use-messages.ts";
 import { RecipientField } from "./recipient-field.tsx";
 import { type Recipient, recipientsOf } from "./recipients.ts";
-import { MAX_LETTER_CHARS } from "./reply-form.tsx";
+import { MAX_MESSAGE_CHARS } from "./reply-form.tsx";
 
 /** Message types that a person can write; agents and the platform write the others. */
-const KINDS: Partial<Record<LetterType, string>> = {
+const KINDS: Partial<Record<MessageType, string>> = {
   message: "Message",
-  question: "Question: wakes an agent that sleeps",
-  notification: "Notification: asks for nothing",
-  escalation: "Escalation: wakes an agent that sleeps",
+  question: "Question: wakes a sleeping agent",
+  notification: "Notification: needs no reply",
+  escalation: "Escalation: wakes a sleeping agent",
 };
 
-interface LetterDraft {
+interface MessageDraft {
   chosen: Recipient | null;
   typed: string;
-  messageType: LetterType;
+  messageType: MessageType;
   content: string;
 }
 
-const EMPTY: LetterDraft = { chosen: null, typed: "", messageType: "message", content: "" };
-const DRAFT_KEY = "new letter";
+const EMPTY: MessageDraft = { chosen: null, typed: "", messageType: "message", content: "" };
+const DRAFT_KEY = "new message";
 
 /** Keeps the draft when the dialog is closed without sending. */
 export function ComposeForm({ onClose }: { onClose: () => void }) {
   const [draft, setDraft] = useState(() => readForm(DRAFT_KEY, EMPTY));
   const { chosen, typed, messageType, content } = draft;
-  const set = (change: Partial<LetterDraft>) => {
+  const set = (change: Partial<MessageDraft>) => {
     const next = { ...draft, ...change };
     setDraft(next);
     keepForm(DRAFT_KEY, next);
@@ -75,7 +75,7 @@ export function ComposeForm({ onClose }: { onClose: () => void }) {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit();
   };
   return (
-    <form aria-label="New letter" className="space-y-3.5" onSubmit={submit} onKeyDown={onKeyDown}>
+    <form aria-label="New message" className="space-y-3.5" onSubmit={submit} onKeyDown={onKeyDown}>
       <RecipientField
         chosen={chosen ?? undefined}
         typed={typed}
@@ -87,7 +87,7 @@ export function ComposeForm({ onClose }: { onClose: () => void }) {
         label="Type"
         ref={nextField}
         value={messageType}
-        onChange={({ target }) => set({ messageType: target.value as LetterType })}
+        onChange={({ target }) => set({ messageType: target.value as MessageType })}
       >
         {Object.entries(KINDS).map(([type, words]) => (
           <option key={type} value={type}>
@@ -96,22 +96,22 @@ export function ComposeForm({ onClose }: { onClose: () => void }) {
         ))}
       </SelectField>
       <TextArea
-        label="Letter"
+        label="Message"
         rows={6}
-        maxLength={MAX_LETTER_CHARS}
+        maxLength={MAX_MESSAGE_CHARS}
         value={content}
         onChange={(event) => set({ content: event.target.value })}
       />
       {send.isError && (
         <InlineError>
-          {instead ? "This agent does not accept your letters." : messageOf(send.error)}
+          {instead ? "This agent does not accept your messages." : messageOf(send.error)}
         </InlineError>
       )}
       {instead && (
-        <Button onClick={() => choose(instead)}>Write to {revealLine(instead.name)} instead</Button>
+        <Button onClick={() => choose(instead)}>Send to {revealLine(instead.name)} instead</Button>
       )}
       <div className="flex items-center justify-end gap-3">
-        <span className="mr-auto text-2xs text-ink-faint max-md:hidden">Ctrl+Enter sends</span>
+        <span className="mr-auto text-2xs text-ink-faint max-md:hidden">Ctrl+Enter to send</span>
         {JSON.stringify(draft) !== JSON.stringify(EMPTY) && (
           <Button look="ghost" onClick={drop}>
             Discard
@@ -140,20 +140,20 @@ function useSend(onSent: () => void) {
   // A request repeated after a lost answer has the same key and creates one message.
   const sent = useRef({ body: "", key: "" });
   return useMutation({
-    mutationFn: (body: NewLetter) => {
+    mutationFn: (body: NewMessage) => {
       const text = JSON.stringify(body);
       if (sent.current.body !== text) sent.current = { body: text, key: randomId() };
       return api.mailbox.send({ body }, { idempotencyKey: sent.current.key });
     },
-    onSuccess: ({ letter }) => {
+    onSuccess: ({ message }) => {
       onSent();
       void navigate({
         to: "/inbox/$threadId",
-        params: { threadId: letter.threadId },
+        params: { threadId: message.threadId },
         search: (before: object) => ({ ...before, box: "sent" }) as never,
       });
     },
-    onSettled: () => refreshLetters(queryClient),
+    onSettled: () => refreshMessages(queryClient),
   });
 }
 

@@ -48,7 +48,7 @@ export function RecipientField(props: RecipientFieldProps) {
           />
           <button
             type="button"
-            aria-label="Choose somebody else"
+            aria-label="Remove recipient"
             onClick={() => onChoose(undefined)}
             className="-mr-1.5 grid size-6 place-items-center rounded-md text-ink-faint hover:bg-hover hover:text-ink"
           >
@@ -118,7 +118,7 @@ function Finder({ id, typed, everybody, isNext, onChoose, onType }: FinderProps)
         <div
           id={listId}
           role="listbox"
-          aria-label="Who it could be"
+          aria-label="Matching recipients"
           className="absolute inset-x-0 top-full z-10 mt-1 max-h-64 overflow-y-auto rounded-xl border border-line bg-raised p-1 shadow-float"
         >
           {found.map((recipient) => (

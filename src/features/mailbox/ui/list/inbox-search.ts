@@ -1,14 +1,14 @@
 /** Inbox filters in the address: a box and restrictions. Pure. */
-import type { LetterBox, LetterType } from "#features/mailbox/contract.ts";
-import type { LetterFilter } from "#surfaces/web/kit/api/query-keys.ts";
-import { TYPES } from "../letter-words.ts";
+import type { MailFolder, MessageType } from "#features/mailbox/contract.ts";
+import type { MessageFilter } from "#surfaces/web/kit/api/query-keys.ts";
+import { TYPES } from "../message-words.ts";
 
 export const BOXES = {
   inbox: "Inbox",
   snoozed: "Snoozed",
   archived: "Archived",
   sent: "Sent",
-} as const satisfies Partial<Record<LetterBox, string>>;
+} as const satisfies Partial<Record<MailFolder, string>>;
 export type Box = keyof typeof BOXES;
 
 /** Filter by sender: `user:` or `session:`, then the id. */
@@ -20,7 +20,7 @@ export type Context = `${"session" | "task" | "ref"}:${string}`;
 export interface InboxSearch {
   box?: Exclude<Box, "inbox">;
   unread?: true;
-  type?: LetterType;
+  type?: MessageType;
   from?: Sender;
   about?: Context;
 }
@@ -38,9 +38,9 @@ export function readInboxSearch(search: Record<string, unknown>): InboxSearch {
   return read;
 }
 
-export function filterOf({ unread, type, from, about, ...search }: InboxSearch): LetterFilter {
+export function filterOf({ unread, type, from, about, ...search }: InboxSearch): MessageFilter {
   const box: Box = search.box ?? "inbox";
-  const filter: LetterFilter = { box };
+  const filter: MessageFilter = { box };
   if (type !== undefined) filter.messageType = type;
   // Archived messages have no unread count, and in "sent" the reader is the sender.
   if (unread === true && box === "inbox") filter.unreadOnly = true;
@@ -54,14 +54,14 @@ export function isFiltered(search: InboxSearch): boolean {
   return Object.keys(filter).length > 0;
 }
 
-function senderFilter(from: Sender): Pick<LetterFilter, "fromUserId" | "fromSessionId"> {
+function senderFilter(from: Sender): Pick<MessageFilter, "fromUserId" | "fromSessionId"> {
   const id = from.slice(from.indexOf(":") + 1);
   return from.startsWith("user:") ? { fromUserId: id } : { fromSessionId: id };
 }
 
 function contextFilter(
   about: Context,
-): Pick<LetterFilter, "contextSessionId" | "contextTaskId" | "contextRef"> {
+): Pick<MessageFilter, "contextSessionId" | "contextTaskId" | "contextRef"> {
   const value = about.slice(about.indexOf(":") + 1);
   if (about.startsWith("session:")) return { contextSessionId: value };
   return about.startsWith("task:") ? { contextTaskId: value } : { contextRef: value };

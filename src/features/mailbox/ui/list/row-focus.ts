@@ -1,5 +1,5 @@
 /** Keyboard navigation through the rows of the list. */
-const rows = () => [...document.querySelectorAll<HTMLElement>("[data-letter-row]")];
+const rows = () => [...document.querySelectorAll<HTMLElement>("[data-message-row]")];
 
 /** Returns true if there was a row to go to. */
 export function stepRow(step: 1 | -1): boolean {

@@ -73,13 +73,13 @@ function TimeForm({ onChoose }: { onChoose: (at: Date) => void }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const at = chosenTime(field, new Date());
-    if (at === undefined) setProblem("Choose a time that is still to come.");
+    if (at === undefined) setProblem("Choose a time in the future.");
     else onChoose(at);
   };
   return (
     <form className="space-y-4" onSubmit={submit}>
       <TextField
-        label="It comes back, unread, at"
+        label="Return to inbox at"
         type="datetime-local"
         data-autofocus
         value={field}

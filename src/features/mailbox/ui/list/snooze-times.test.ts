@@ -3,7 +3,7 @@ import { chosenTime, fieldTime, snoozeTimes } from "./snooze-times.ts";
 
 const shown = (now: Date) => snoozeTimes(now).map(({ words, at }) => [words, fieldTime(at)]);
 
-describe("when a letter comes back", () => {
+describe("when a message comes back", () => {
   it("is offered for today, tomorrow and next week", () => {
     // 2026-03-04 is a Wednesday.
     expect(shown(new Date(2026, 2, 4, 10, 30))).toEqual([

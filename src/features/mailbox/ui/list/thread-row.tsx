@@ -3,17 +3,17 @@ import { clsx } from "clsx";
 import { Archive, ArchiveRestore, Mail, MailOpen } from "lucide-react";
 import { memo } from "react";
 import { ago, clockTime, dayName, fullTime } from "#surfaces/web/kit/text/time-words.ts";
-import { LetterContext, SenderLink } from "../letter-context.tsx";
-import { fateWords, lineOf, partyName } from "../letter-words.ts";
+import { MessageContext, SenderLink } from "../message-context.tsx";
+import { fateWords, lineOf, partyName } from "../message-words.ts";
 import type { Box } from "./inbox-search.ts";
-import { type LetterChange, type LetterThread, partnerOf } from "./letter-threads.ts";
+import { type MessageChange, type MessageThread, partnerOf } from "./message-threads.ts";
 import { SnoozeMenu } from "./snooze-menu.tsx";
 import { TypeMark } from "./type-mark.tsx";
 
-export type OnChange = (thread: LetterThread, change: LetterChange, done?: string) => void;
+export type OnChange = (thread: MessageThread, change: MessageChange, done?: string) => void;
 
 interface ThreadRowProps {
-  thread: LetterThread;
+  thread: MessageThread;
   box: Box;
   now: number;
   onChange: OnChange;
@@ -21,7 +21,7 @@ interface ThreadRowProps {
 
 /** Shows one thread in the list by its newest message. The row links to the thread; actions are beside it. */
 export const ThreadRow = memo(function ThreadRow({ thread, box, now, onChange }: ThreadRowProps) {
-  const { newest, unread, letters } = thread;
+  const { newest, unread, messages } = thread;
   const isSent = box === "sent";
   const isUnread = unread > 0 && box === "inbox";
   const partner = partnerOf(newest, isSent);
@@ -32,14 +32,14 @@ export const ThreadRow = memo(function ThreadRow({ thread, box, now, onChange }:
         aria-hidden
         className={clsx("mt-1.5 size-2 shrink-0 rounded-full", isUnread && "bg-accent")}
       />
-      <TypeMark letter={newest} className="mt-0.5" />
+      <TypeMark message={newest} className="mt-0.5" />
       <div className="min-w-0 flex-1">
         <div className="flex items-baseline gap-2">
           <Link
             to="/inbox/$threadId"
             params={{ threadId: thread.id }}
             search={true}
-            data-letter-row
+            data-message-row
             className={clsx(
               "min-w-0 truncate outline-none after:absolute after:inset-0 after:rounded-lg focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent",
               isUnread ? "font-semibold" : "font-medium",
@@ -51,12 +51,12 @@ export const ThreadRow = memo(function ThreadRow({ thread, box, now, onChange }:
               <span className="font-normal text-ink-faint"> @{partner.handle}</span>
             )}
           </Link>
-          {!isSent && <SenderLink letter={newest} />}
+          {!isSent && <SenderLink message={newest} />}
           <span className="flex-1" />
-          {letters.length > 1 && (
+          {messages.length > 1 && (
             <span className="shrink-0 text-2xs text-ink-faint tabular-nums">
-              <span className="sr-only">Letters: </span>
-              {letters.length}
+              <span className="sr-only">Messages: </span>
+              {messages.length}
             </span>
           )}
           <When thread={thread} box={box} now={now} />
@@ -70,7 +70,7 @@ export const ThreadRow = memo(function ThreadRow({ thread, box, now, onChange }:
           {lineOf(newest)}
         </p>
         <div className="mt-0.5 empty:hidden">
-          {isSent ? <Fate thread={thread} /> : <LetterContext letter={newest} />}
+          {isSent ? <Fate thread={thread} /> : <MessageContext message={newest} />}
         </div>
       </div>
       {!isSent && <RowActions thread={thread} box={box} name={name} onChange={onChange} />}
@@ -97,7 +97,7 @@ function When({ thread, box, now }: Pick<ThreadRowProps, "thread" | "box" | "now
   );
 }
 
-function Fate({ thread }: { thread: LetterThread }) {
+function Fate({ thread }: { thread: MessageThread }) {
   const { newest } = thread;
   return (
     <p className={clsx("text-xs", newest.fate === "failed" ? "text-bad" : "text-ink-faint")}>
@@ -123,7 +123,7 @@ function RowActions({
         <button
           type="button"
           tabIndex={-1}
-          aria-label={`Mark the letter of ${name} as ${isUnread ? "read" : "unread"}`}
+          aria-label={`Mark message from ${name} as ${isUnread ? "read" : "unread"}`}
           title={isUnread ? "Mark as read" : "Mark as unread"}
           className={ACTION_STYLE}
           onClick={() => onChange(thread, { read: isUnread })}
@@ -133,7 +133,7 @@ function RowActions({
       )}
       {box !== "archived" && (
         <SnoozeMenu
-          label={`Snooze the letter of ${name}`}
+          label={`Snooze message from ${name}`}
           className={ACTION_STYLE}
           tabIndex={-1}
           onSnooze={(snoozedUntil) => onChange(thread, { snoozedUntil }, "Snoozed")}
@@ -156,12 +156,12 @@ function ArchiveButton({
       type="button"
       tabIndex={-1}
       aria-label={
-        isArchived ? `Move the letter of ${name} to the inbox` : `Archive the letter of ${name}`
+        isArchived ? `Move message from ${name} to inbox` : `Archive message from ${name}`
       }
-      title={isArchived ? "Move to the inbox" : "Archive"}
+      title={isArchived ? "Move to inbox" : "Archive"}
       className={ACTION_STYLE}
       onClick={() =>
-        onChange(thread, { archived: !isArchived }, isArchived ? "Moved to the inbox" : "Archived")
+        onChange(thread, { archived: !isArchived }, isArchived ? "Moved to inbox" : "Archived")
       }
     >
       {isArchived ? <ArchiveRestore size={16} aria-hidden /> : <Archive size={16} aria-hidden />}

@@ -11,10 +11,10 @@ import {
   ShieldQuestion,
   TriangleAlert,
 } from "lucide-react";
-import type { Letter, LetterEvent, LetterType } from "#features/mailbox/contract.ts";
-import { decisionWords, TYPES } from "../letter-words.ts";
+import type { MailMessage, MessageEventType, MessageType } from "#features/mailbox/contract.ts";
+import { decisionWords, TYPES } from "../message-words.ts";
 
-const ICONS: Record<LetterType, LucideIcon> = {
+const ICONS: Record<MessageType, LucideIcon> = {
   message: Mail,
   notification: Bell,
   question: MessageCircleQuestionMark,
@@ -23,14 +23,14 @@ const ICONS: Record<LetterType, LucideIcon> = {
 };
 
 /** Icons of platform events that say more than the type's icon. */
-const EVENT_ICONS: Partial<Record<LetterEvent, LucideIcon>> = {
+const EVENT_ICONS: Partial<Record<MessageEventType, LucideIcon>> = {
   "session.completed": CircleCheck,
   "session.failed": CircleAlert,
   "session.digest": ListChecks,
   "mail.loop_cut": Repeat,
 };
 
-const TONES: Record<LetterType, string> = {
+const TONES: Record<MessageType, string> = {
   message: "text-ink-faint",
   notification: "text-ink-faint",
   question: "text-warn",
@@ -38,9 +38,9 @@ const TONES: Record<LetterType, string> = {
   approval: "text-warn",
 };
 
-export function TypeMark({ letter, className }: { letter: Letter; className?: string }) {
-  const { messageType, eventType } = letter;
-  const decided = decisionWords(letter);
+export function TypeMark({ message, className }: { message: MailMessage; className?: string }) {
+  const { messageType, eventType } = message;
+  const decided = decisionWords(message);
   const Icon =
     decided === null ? ((eventType && EVENT_ICONS[eventType]) ?? ICONS[messageType]) : CircleCheck;
   const label = decided === null ? TYPES[messageType] : `${TYPES[messageType]}: ${decided}`;

@@ -14,8 +14,8 @@ import { List, LoadProblem, Section } from "#surfaces/web/kit/settings/parts.tsx
 import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 
 const RULES: Record<MailRule, { name: string; means: string }> = {
-  none: { name: "Nobody", means: "Others write to you instead." },
-  list: { name: "Those I choose", means: "The people below and their agents." },
+  none: { name: "Nobody", means: "Others can message you instead." },
+  list: { name: "Selected people", means: "The people below and their agents." },
   org: { name: "Everybody in the organisation", means: "People and their agents." },
 };
 
@@ -25,8 +25,8 @@ export function MailConsent() {
   const identity = mine.data?.identity;
   return (
     <Section
-      title="Who may write to your agent"
-      text="Others' letters are answered apart from your own conversation, and their turns can only read."
+      title="Who can message your agent"
+      text="Messages from others are answered in a separate conversation, in turns that can only read."
     >
       {mine.error && <LoadProblem error={mine.error} onRetry={() => void mine.refetch()} />}
       {identity === null && (
@@ -35,7 +35,7 @@ export function MailConsent() {
           <Link to="/" search={true} className="text-accent underline underline-offset-2">
             Open your conversation
           </Link>{" "}
-          and it is made.
+          to create it.
         </p>
       )}
       {identity && <Rule identity={identity} />}
@@ -68,7 +68,7 @@ function Rule({ identity }: { identity: Identity }) {
   return (
     <>
       <fieldset className="space-y-1.5">
-        <legend className="sr-only">Who may write to @{identity.handle}</legend>
+        <legend className="sr-only">Who can message @{identity.handle}</legend>
         {(Object.keys(RULES) as MailRule[]).map((value) => (
           <label
             key={value}
@@ -111,7 +111,7 @@ function Contacts() {
     (userIds: readonly string[]) => api.mailbox.setContacts({ body: { userIds: [...userIds] } }),
     {
       stale: keys.mailContacts,
-      failed: "The list was not changed",
+      failed: "Could not save the list",
     },
   );
   const known = contacts.data?.items.map(({ userId }) => userId) ?? [];
@@ -126,7 +126,7 @@ function Contacts() {
     return <LoadProblem error={contacts.error} onRetry={() => void contacts.refetch()} />;
   return (
     <fieldset disabled={contacts.data === undefined || save.isPending}>
-      <legend className="mb-1 text-xs font-medium text-ink-soft">Those I choose</legend>
+      <legend className="mb-1 text-xs font-medium text-ink-soft">Selected people</legend>
       <List found={members} empty="Nobody else is in the organisation yet.">
         {({ userId, name, email }) => (
           <li key={userId}>

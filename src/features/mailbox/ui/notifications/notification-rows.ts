@@ -1,13 +1,13 @@
 /** Notification settings by row: each type, and below it its subjects. Pure. */
 import type {
-  LetterChannel,
-  LetterEvent,
-  LetterType,
+  MessageEventType,
+  MessageType,
+  NotificationChannel,
   NotificationPreference,
   PreferenceChange,
 } from "#features/mailbox/contract.ts";
 
-export const CHANNELS: Record<LetterChannel, string> = {
+export const CHANNELS: Record<NotificationChannel, string> = {
   slack: "Slack",
   telegram: "Telegram",
   email: "E-mail",
@@ -19,51 +19,54 @@ const FIELDS = {
   telegram: "deliverTelegram",
   email: "deliverEmail",
   push: "deliverPush",
-} as const satisfies Record<LetterChannel, keyof PreferenceChange>;
+} as const satisfies Record<NotificationChannel, keyof PreferenceChange>;
 
 export interface PreferenceRow {
-  messageType: LetterType;
-  eventType: LetterEvent | null;
+  messageType: MessageType;
+  eventType: MessageEventType | null;
   name: string;
   /** True if the row has no setting of its own and follows its type. */
   isAsType: boolean;
-  channels: ReadonlySet<LetterChannel>;
+  channels: ReadonlySet<NotificationChannel>;
 }
 
-const ROWS: readonly { messageType: LetterType; name: string; events: [LetterEvent, string][] }[] =
-  [
-    { messageType: "message", name: "Messages", events: [] },
-    {
-      messageType: "notification",
-      name: "Notifications",
-      events: [
-        ["session.completed", "A session is done"],
-        ["mail.loop_cut", "An exchange between agents was cut"],
-      ],
-    },
-    {
-      messageType: "question",
-      name: "Questions",
-      events: [["session.question", "A session asks"]],
-    },
-    {
-      messageType: "escalation",
-      name: "Escalations",
-      events: [["session.failed", "A session failed"]],
-    },
-    {
-      messageType: "approval",
-      name: "Approvals",
-      events: [["session.approval", "A session needs a decision"]],
-    },
-  ];
+const ROWS: readonly {
+  messageType: MessageType;
+  name: string;
+  events: [MessageEventType, string][];
+}[] = [
+  { messageType: "message", name: "Messages", events: [] },
+  {
+    messageType: "notification",
+    name: "Notifications",
+    events: [
+      ["session.completed", "Session completed"],
+      ["mail.loop_cut", "Loop between agents stopped"],
+    ],
+  },
+  {
+    messageType: "question",
+    name: "Questions",
+    events: [["session.question", "Session asks a question"]],
+  },
+  {
+    messageType: "escalation",
+    name: "Escalations",
+    events: [["session.failed", "Session failed"]],
+  },
+  {
+    messageType: "approval",
+    name: "Approvals",
+    events: [["session.approval", "Session needs a decision"]],
+  },
+];
 
 /** Lists rows; subjects only where a channel can be chosen. */
 export function preferenceRows(
   items: readonly NotificationPreference[],
   withEvents: boolean,
 ): PreferenceRow[] {
-  const find = (messageType: LetterType, eventType: LetterEvent | null) =>
+  const find = (messageType: MessageType, eventType: MessageEventType | null) =>
     items.find((item) => item.messageType === messageType && item.eventType === eventType);
   return ROWS.flatMap(({ messageType, name, events }) => {
     const ofType = find(messageType, null);
@@ -88,14 +91,14 @@ export function preferenceRows(
 /** Returns the request that switches a channel in a row. */
 export function switched(
   row: PreferenceRow,
-  channel: LetterChannel,
+  channel: NotificationChannel,
   isOn: boolean,
 ): PreferenceChange {
   const { messageType, eventType } = row;
   return { messageType, eventType, [FIELDS[channel]]: isOn };
 }
 
-function channelsOf(item: NotificationPreference | undefined): ReadonlySet<LetterChannel> {
-  const all = Object.keys(FIELDS) as LetterChannel[];
+function channelsOf(item: NotificationPreference | undefined): ReadonlySet<NotificationChannel> {
+  const all = Object.keys(FIELDS) as NotificationChannel[];
   return new Set(all.filter((channel) => item?.[FIELDS[channel]] === true));
 }

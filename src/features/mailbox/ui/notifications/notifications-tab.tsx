@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import type { AnswerOf, ApiRoutes } from "#client/index.ts";
-import type { LetterChannel, PreferenceChange } from "#features/mailbox/contract.ts";
+import type { NotificationChannel, PreferenceChange } from "#features/mailbox/contract.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { LoadProblem, Section } from "#surfaces/web/kit/settings/parts.tsx";
@@ -20,8 +20,8 @@ export function NotificationsTab() {
   return (
     <>
       <Section
-        title="Where letters reach you"
-        text="All of them are in your inbox. Choose what else each kind should do. Saved as you choose."
+        title="Message delivery"
+        text="All messages are in your inbox. Choose more channels for each type. Changes are saved immediately."
       >
         {found.error && <LoadProblem error={found.error} onRetry={() => void found.refetch()} />}
         {found.isPending && <p className="text-ink-faint">Loading…</p>}
@@ -43,8 +43,8 @@ function DigestSection({ preferences }: { preferences: Preferences }) {
   const isOn = preferences.items.some((item) => item.eventType === DONE.eventType && item.digest);
   return (
     <Section
-      title="Sessions that are done"
-      text="They are in your inbox, marked as read: nothing is asked of you. Sessions that an agent started report to that agent instead."
+      title="Completed sessions"
+      text="Messages about completed sessions arrive already read. Sessions that an agent started report to that agent instead."
     >
       <label className="flex items-start gap-2.5 text-sm">
         <input
@@ -57,7 +57,7 @@ function DigestSection({ preferences }: { preferences: Preferences }) {
         <span>
           Collect them in a digest
           <span className="block text-xs text-ink-faint">
-            One unread letter that names every session that is done since you last read one.
+            One unread message lists the sessions completed since you last read it.
           </span>
         </span>
       </label>
@@ -67,7 +67,7 @@ function DigestSection({ preferences }: { preferences: Preferences }) {
 
 function PreferenceTable({ preferences }: { preferences: Preferences }) {
   const availableChannels = new Set(preferences.channels);
-  const all = Object.keys(CHANNELS) as LetterChannel[];
+  const all = Object.keys(CHANNELS) as NotificationChannel[];
   const missing = all.filter((channel) => !availableChannels.has(channel));
   const save = useChange((body: PreferenceChange) => api.mailbox.setPreference({ body }), {
     stale: keys.notificationPreferences,
@@ -80,7 +80,7 @@ function PreferenceTable({ preferences }: { preferences: Preferences }) {
           <thead>
             <tr className="border-b border-line text-xs text-ink-faint [&>th]:px-2 [&>th]:py-2 [&>th]:font-medium">
               <th scope="col" className="!pl-3.5 text-left">
-                Letters
+                Message type
               </th>
               <th scope="col">Inbox</th>
               {all.map((channel) => (
@@ -123,7 +123,7 @@ function PreferenceTable({ preferences }: { preferences: Preferences }) {
       {missing.length > 0 && (
         <p className="text-xs text-ink-faint">
           {list(missing.map((channel) => CHANNELS[channel]))} {missing.length === 1 ? "is" : "are"}{" "}
-          not connected on this server. What is marked there holds once{" "}
+          not connected on this server. Your choices apply once{" "}
           {missing.length === 1 ? "it is" : "they are"}.
         </p>
       )}

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { refreshLetters } from "#features/mailbox/ui/use-letters.ts";
+import { refreshMessages } from "#features/mailbox/ui/use-messages.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
@@ -30,7 +30,7 @@ export function useRetry() {
     onSettled: (_, __, { sessionId }) => {
       void queryClient.invalidateQueries({ queryKey: keys.queue(sessionId) });
       void queryClient.invalidateQueries({ queryKey: keys.session(sessionId) });
-      void refreshLetters(queryClient);
+      void refreshMessages(queryClient);
     },
   });
 }

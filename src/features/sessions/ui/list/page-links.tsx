@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Brain, Inbox, Search, SquareKanban } from "lucide-react";
-import { useLetterCount } from "#features/mailbox/ui/use-letters.ts";
+import { useMessageCount } from "#features/mailbox/ui/use-messages.ts";
 import { plural } from "#surfaces/web/kit/text/money-words.ts";
 
 const PAGES = [
@@ -41,12 +41,12 @@ export function PageLinks() {
 const MAX_SHOWN = 99;
 
 function Unread() {
-  const count = useLetterCount();
+  const count = useMessageCount();
   if (count === 0) return null;
   return (
     <span className="min-w-4 rounded-full bg-accent px-1 text-center text-2xs text-on-accent tabular-nums">
       <span aria-hidden>{count > MAX_SHOWN ? `${MAX_SHOWN}+` : count}</span>
-      <span className="sr-only">{plural(count, "unread letter")}</span>
+      <span className="sr-only">{plural(count, "unread message")}</span>
     </span>
   );
 }

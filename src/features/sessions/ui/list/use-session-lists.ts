@@ -1,6 +1,6 @@
 import { type QueryClient, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { refreshLetters } from "#features/mailbox/ui/use-letters.ts";
+import { refreshMessages } from "#features/mailbox/ui/use-messages.ts";
 import { refreshAllOrchestration, refreshOrchestration } from "#features/supervision/ui/refresh.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { ApiError, api } from "#surfaces/web/kit/api/api-client.ts";
@@ -110,7 +110,7 @@ export function useMyChanges(): void {
     const refreshMemories = oneAtATime(() =>
       queryClient.invalidateQueries({ queryKey: keys.memories }),
     );
-    const refreshMail = oneAtATime(() => refreshLetters(queryClient));
+    const refreshMail = oneAtATime(() => refreshMessages(queryClient));
     const refreshAll = () => {
       refreshLists();
       refreshMail();
@@ -131,7 +131,7 @@ export function useMyChanges(): void {
     const stop = live.subscribe("me", {
       onHint: (hint) => {
         if (hint.type.startsWith("approval")) refreshApprovals();
-        if (hint.type === "letter") refreshMail();
+        if (hint.type === "message") refreshMail();
         if (hint.type === "memory") refreshMemories();
         if (!hint.type.startsWith("session") && hint.type !== "inbox") return;
         changed.add(hint.id);

@@ -48,7 +48,7 @@ export function RedactProvider({
           <>
             <span className="mb-2 block">
               Its text is overwritten here, in search, in what the agent reads from now on, and in
-              letters that a call wrote. This cannot be undone.
+              messages that a call wrote. This cannot be undone.
             </span>
             These stay: its time, the tool name and a note that you removed it; the session title;
             changed files and their diffs; copies that other agents have read; chat messages;

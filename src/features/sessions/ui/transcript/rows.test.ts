@@ -139,7 +139,7 @@ test("a turn that answers somebody else is one row, where it began, with all of 
     toHandle: null,
     items: [sampleMessage({ text: "Hi" })],
   };
-  const text = "1 letter for you.";
+  const text = "1 message for you.";
   const asked = { kind: "prompt", role: "user", author: system, text, notice } as const;
   const entries = [
     prompt,
@@ -164,7 +164,7 @@ test("an aside in which something waits for the reader says so", () => {
   expect(rows.at(-1)).toMatchObject({ type: "aside", needsYou: true });
 });
 
-test("letters and news of the board are told, not said", () => {
+test("messages and news of the board are told, not said", () => {
   const system = { kind: "system", id: "tasks", name: "Muster" } as const;
   const notice: Notice = { kind: "board", items: [], hasMore: false };
   const rows = build([{ ...prompt, author: system, notice }]);

@@ -49,7 +49,7 @@ export function sampleEntry(fields: Partial<Entry> & Pick<Entry, "id" | "seq">):
 
 export function sampleMessage(fields: Partial<NoticeMessage> = {}): NoticeMessage {
   return {
-    id: "ltr_1",
+    id: "msg_1",
     type: "message",
     from: { kind: "user", id: "usr_2", name: "Bo", handle: null },
     relation: "guest_person",

@@ -26,7 +26,7 @@ type AsideRowData = Extract<Row, { type: "aside" }>;
 export const BOX = "rounded-xl border border-line bg-panel px-3 py-2 text-[0.8125rem]";
 const LABELS: Record<ShownNotice["kind"], string> = {
   children: "Updates from child sessions",
-  messages: "Letters",
+  messages: "Messages",
   board: "Board updates",
 };
 /** Labels of the button that shows the full notice. */
@@ -65,7 +65,7 @@ export function WakeRow({ row }: { row: WakeRowData }) {
 }
 
 function Head({ row: { notice, writer } }: { row: WakeRowData }) {
-  if (notice.kind === "messages") return <Letters notice={notice} writer={writer} />;
+  if (notice.kind === "messages") return <Messages notice={notice} writer={writer} />;
   return notice.kind === "board" ? (
     <BoardNotice notice={notice} />
   ) : (
@@ -100,13 +100,13 @@ function BoardNotice({ notice }: { notice: NoticeOf<"board"> }) {
   );
 }
 
-interface LettersProps {
+interface MessagesProps {
   notice: NoticeOf<"messages">;
   writer?: WakeRowData["writer"];
 }
 
 /** Lists messages. A person's message shows the verified writer, whatever its text says. */
-function Letters({ notice, writer = null }: LettersProps) {
+function Messages({ notice, writer = null }: MessagesProps) {
   const me = useQuery<Me | null>({ queryKey: keys.me, enabled: false });
   const named = writer?.id === me.data?.user.id ? "you" : (writer?.name ?? "");
   return notice.items.map((item) => {
@@ -129,8 +129,8 @@ function Letters({ notice, writer = null }: LettersProps) {
 
 /** Without a notice the beginning of the turn is not loaded, or an earlier version wrote it. */
 function AsideHead({ row: { notice, text } }: { row: AsideRowData }) {
-  if (notice?.kind === "messages") return <Letters notice={notice} />;
-  return <p>{text === "" ? "A letter" : revealLine(text.split("\n", 1)[0] ?? "")}</p>;
+  if (notice?.kind === "messages") return <Messages notice={notice} />;
+  return <p>{text === "" ? "A message" : revealLine(text.split("\n", 1)[0] ?? "")}</p>;
 }
 
 /** Shows somebody else's message and the agent's reply, folded because both are outside the conversation. */

@@ -1,5 +1,5 @@
 import type { ApiRoutes, QueryOf } from "#client/index.ts";
-import type { LetterBox } from "#features/mailbox/contract.ts";
+import type { MailFolder } from "#features/mailbox/contract.ts";
 import type { PruneRequest } from "#features/memory/contract.ts";
 import type { SearchKind } from "#features/search/contract.ts";
 import type { SecretScope } from "#features/secrets/contract.ts";
@@ -12,9 +12,9 @@ export type SessionFilter = Pick<
   "lifecycle" | "parent" | "status" | "q"
 >;
 
-export interface LetterFilter
+export interface MessageFilter
   extends Omit<QueryOf<ApiRoutes["inbox"]["list"]>, "unreadOnly" | "limit" | "cursor"> {
-  box: LetterBox;
+  box: MailFolder;
   unreadOnly?: boolean;
 }
 
@@ -100,12 +100,12 @@ export const keys = {
   prunable: (wish: PruneWish) => ["memories", "prunable", wish] as const,
   /** Keyed by the last update: the history stays the same until the memory is written again. */
   memoryHistory: (id: string, updatedAt: string) => ["memory history", id, updatedAt] as const,
-  letters: ["letters"] as const,
-  letterCount: ["letters", "count"] as const,
-  letterLists: ["letters", "list"] as const,
-  letterList: (filter: LetterFilter) => ["letters", "list", filter] as const,
-  letterThreads: ["letters", "thread"] as const,
-  letterThread: (threadId: string) => ["letters", "thread", threadId] as const,
+  messages: ["messages"] as const,
+  messageCount: ["messages", "count"] as const,
+  messageLists: ["messages", "list"] as const,
+  messageList: (filter: MessageFilter) => ["messages", "list", filter] as const,
+  messageThreads: ["messages", "thread"] as const,
+  messageThread: (threadId: string) => ["messages", "thread", threadId] as const,
   agents: ["agents"] as const,
   notificationPreferences: ["notification preferences"] as const,
   mailContacts: ["mail contacts"] as const,

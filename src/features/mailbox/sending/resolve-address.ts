@@ -16,25 +16,32 @@ export interface Address {
   id: string;
 }
 
-export type Meant = Address | { kind: "nobody" } | { kind: "several"; people: PersonRow[] };
+export type ResolvedAddress =
+  | Address
+  | { kind: "nobody" }
+  | { kind: "several"; people: PersonRow[] };
 
 /** Sender on whose behalf a name is resolved: a person or one of their sessions. */
-export interface Asker {
+export interface AddressScope {
   orgId: string;
   ownerId: string | null;
   /** Null if the person writes. */
   session: SessionRow | null;
 }
 
-const NOBODY: Meant = { kind: "nobody" };
+const NOBODY: ResolvedAddress = { kind: "nobody" };
 const PERSON = "@user:";
 const SESSION_ID = /^(?:ses_|orchestrator:)/;
 
-export async function findMeant(reader: Reader, asker: Asker, to: string): Promise<Meant> {
-  const { orgId, ownerId } = asker;
-  if (to.toLowerCase() === ORCHESTRATOR) return ownOrchestrator(asker);
+export async function resolveAddress(
+  reader: Reader,
+  scope: AddressScope,
+  to: string,
+): Promise<ResolvedAddress> {
+  const { orgId, ownerId } = scope;
+  if (to.toLowerCase() === ORCHESTRATOR) return ownOrchestrator(scope);
   if (to.toLowerCase().startsWith(PERSON))
-    return findPerson(reader, asker, to.slice(PERSON.length).trim());
+    return findPerson(reader, scope, to.slice(PERSON.length).trim());
   if (to.startsWith("@")) {
     const identity = await findByHandle(reader, orgId, to.slice(1));
     return identity ? { kind: "session", id: orchestratorId(identity.user_id) } : NOBODY;
@@ -45,11 +52,11 @@ export async function findMeant(reader: Reader, asker: Asker, to: string): Promi
   }
   const id = sessionIdMeant(to, ownerId);
   if (SESSION_ID.test(id)) return { kind: "session", id };
-  return findPerson(reader, asker, to);
+  return findPerson(reader, scope, to);
 }
 
 /** The parent session, or the owner's orchestrator if there is no parent. */
-function ownOrchestrator({ ownerId, session }: Asker): Meant {
+function ownOrchestrator({ ownerId, session }: AddressScope): ResolvedAddress {
   const parentId = session?.parent_session_id ?? null;
   if (parentId !== null) return { kind: "session", id: parentId };
   return ownerId === null ? NOBODY : { kind: "session", id: orchestratorId(ownerId) };
@@ -58,9 +65,13 @@ function ownOrchestrator({ ownerId, session }: Asker): Meant {
 /** Names that differ only in case or Unicode composition are equal. */
 const fold = (text: string) => text.normalize("NFC").toLowerCase();
 
-async function findPerson(reader: Reader, asker: Asker, name: string): Promise<Meant> {
+async function findPerson(
+  reader: Reader,
+  scope: AddressScope,
+  name: string,
+): Promise<ResolvedAddress> {
   const wanted = fold(name);
-  const members = (await listMembers(reader, asker.orgId)).filter(({ id }) => mayName(asker, id));
+  const members = (await listMembers(reader, scope.orgId)).filter(({ id }) => mayName(scope, id));
   const byId = members.find(({ id }) => id === name);
   const people = byId ? [byId] : members.filter((member) => hasName(member, wanted));
   const [first, second] = people;
@@ -69,7 +80,7 @@ async function findPerson(reader: Reader, asker: Asker, name: string): Promise<M
 }
 
 /** Only people and orchestrators write to other people, so other sessions cannot find out names. */
-function mayName({ session, ownerId }: Asker, userId: string): boolean {
+function mayName({ session, ownerId }: AddressScope, userId: string): boolean {
   return session === null || isOrchestrator(session) || userId === ownerId;
 }
 
@@ -81,15 +92,19 @@ function hasName({ name, email }: PersonRow, wanted: string): boolean {
 
 const MAX_NAMED = 10;
 
-export async function requireMeant(reader: Reader, asker: Asker, to: string): Promise<Address> {
-  const resolved = await findMeant(reader, asker, to);
+export async function requireResolved(
+  reader: Reader,
+  scope: AddressScope,
+  to: string,
+): Promise<Address> {
+  const resolved = await resolveAddress(reader, scope, to);
   if (resolved.kind === "nobody") throw recipientNotFound(to);
   if (resolved.kind !== "several") return resolved;
   const ids = resolved.people.slice(0, MAX_NAMED).map(({ id }) => id);
   throw new Refusal(
     "conflict",
     "recipient_ambiguous",
-    `Several people are called ${JSON.stringify(to)}. Write to one of them by id: ${ids.join(", ")}.`,
+    `Several people are called ${JSON.stringify(to)}. Use one of these ids: ${ids.join(", ")}.`,
   );
 }
 
@@ -98,6 +113,6 @@ export function recipientNotFound(to: string): Refusal {
   return new Refusal(
     "not_found",
     "recipient_not_found",
-    `There is nobody called ${JSON.stringify(to)} whom you can write to. Use a session's id, orchestrator, @handle for somebody's agent, or a person's name, @user:name or id.`,
+    `There is no recipient ${JSON.stringify(to)} that you can write to. Use a session's id, orchestrator, the @handle of an agent, or a person's name, @user:name or id.`,
   );
 }

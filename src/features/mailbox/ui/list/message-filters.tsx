@@ -1,17 +1,17 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { X } from "lucide-react";
-import type { LetterType } from "#features/mailbox/contract.ts";
+import type { MessageType } from "#features/mailbox/contract.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
-import { partyName, TYPES } from "../letter-words.ts";
+import { partyName, TYPES } from "../message-words.ts";
 import { BOXES, type Box, type InboxSearch, isFiltered, type Sender } from "./inbox-search.ts";
-import { type LetterPages, sendersOf } from "./letter-threads.ts";
+import { type MessagePages, sendersOf } from "./message-threads.ts";
 
 const CHOICE =
   "h-7 min-w-0 rounded-lg border border-line bg-raised px-1.5 text-xs text-ink-soft max-md:h-9 max-md:text-base";
 
 /** Shows the boxes and the filters of the open one. */
-export function LetterFilters({ search }: { search: InboxSearch }) {
+export function MessageFilters({ search }: { search: InboxSearch }) {
   const navigate = useNavigate();
   const box = search.box ?? "inbox";
   const go = (change: { [K in keyof InboxSearch]?: InboxSearch[K] | undefined }) =>
@@ -22,7 +22,7 @@ export function LetterFilters({ search }: { search: InboxSearch }) {
     });
   return (
     <div className="shrink-0 space-y-2 border-b border-line px-3 py-2">
-      <nav aria-label="Boxes" className="flex gap-1">
+      <nav aria-label="Folders" className="flex gap-1">
         {(Object.keys(BOXES) as Box[]).map((one) => (
           <Link
             key={one}
@@ -50,7 +50,7 @@ export function LetterFilters({ search }: { search: InboxSearch }) {
           aria-label="Type"
           value={search.type ?? ""}
           onChange={({ target }) =>
-            go({ type: target.value === "" ? undefined : (target.value as LetterType) })
+            go({ type: target.value === "" ? undefined : (target.value as MessageType) })
           }
           className={CHOICE}
         >
@@ -74,13 +74,13 @@ export function LetterFilters({ search }: { search: InboxSearch }) {
           </label>
         )}
         {search.about !== undefined && (
-          <span className="min-w-0 truncate text-xs text-ink-soft">About one thing</span>
+          <span className="min-w-0 truncate text-xs text-ink-soft">Filtered by subject</span>
         )}
         {isFiltered(search) && (
           <button
             type="button"
-            aria-label="Show all again"
-            title="Show all again"
+            aria-label="Clear filters"
+            title="Clear filters"
             onClick={() =>
               go({ type: undefined, from: undefined, unread: undefined, about: undefined })
             }
@@ -102,7 +102,7 @@ interface SenderChoiceProps {
 /** Offers the senders of the messages loaded so far. */
 function SenderChoice({ from, onChange }: SenderChoiceProps) {
   const queryClient = useQueryClient();
-  const lists = queryClient.getQueriesData<LetterPages>({ queryKey: keys.letterLists });
+  const lists = queryClient.getQueriesData<MessagePages>({ queryKey: keys.messageLists });
   const senders = sendersOf(lists.map(([, list]) => list));
   const isListed = senders.some(({ kind, id }) => `${kind}:${id}` === from);
   return (
@@ -120,7 +120,7 @@ function SenderChoice({ from, onChange }: SenderChoiceProps) {
           {partyName(sender)}
         </option>
       ))}
-      {from !== undefined && !isListed && <option value={from}>From one</option>}
+      {from !== undefined && !isListed && <option value={from}>Selected sender</option>}
     </select>
   );
 }

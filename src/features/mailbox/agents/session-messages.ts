@@ -7,42 +7,42 @@
 import { quotesAny } from "#base/text/quoted-text.ts";
 import { type GateDecision, gateWords } from "#engine/gates/index.ts";
 import type { GateRow, SessionRow, Work } from "#engine/index.ts";
-import type { LetterDecision, LetterEvent, LetterType } from "../contract.ts";
-import { keep } from "../inbox/change-letter.ts";
+import type { MessageDecision, MessageEventType, MessageType } from "../contract.ts";
+import { keep } from "../inbox/change-message.ts";
 import {
   findByCause,
-  findLetter,
+  findMessage,
   forgetCause,
-  listNewsOf,
+  listPlatformMessages,
   saveContent,
   saveDecision,
-  saveNews,
+  saveReplacement,
 } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
+import type { MessageRow } from "../schema.ts";
 import { sessionSide, userSide } from "../sending/sides.ts";
-import { hintLetter, isCounted, post, withInbox, writeLetter } from "../sending/write-letter.ts";
+import { hintMessage, isCounted, post, withInbox, writeMessage } from "../sending/write-message.ts";
 import { addToDigest } from "./digest.ts";
-import { findGuest, GUEST_ASKS } from "./guest.ts";
+import { findGuest, GUEST_NOTE } from "./guest.ts";
 
-const MAX_SAID_CHARS = 600;
+const MAX_BODY_CHARS = 600;
 
 /** Session with an owner, who is notified. */
 type OwnedSession = SessionRow & { owner_id: string };
 
 const gateCause = (gateId: string) => `gate:${gateId}`;
-const standingCause = (sessionId: string) => `standing:${sessionId}`;
+const stateCause = (sessionId: string) => `standing:${sessionId}`;
 
 interface StateMessage {
-  type: LetterType;
-  event: LetterEvent;
+  type: MessageType;
+  event: MessageEventType;
   content: string;
 }
 
-export function tellGateOpened(work: Work, session: OwnedSession, gate: GateRow): void {
+export function notifyGateOpened(work: Work, session: OwnedSession, gate: GateRow): void {
   const isQuestion = gate.kind === "question";
   withInbox(work, personOf(session), async () => {
     const guest = await findGuest(work.tx, session, gate);
-    const parts = [titleOf(session), ...(guest === undefined ? [] : [GUEST_ASKS]), gateWords(gate)];
+    const parts = [titleOf(session), ...(guest === undefined ? [] : [GUEST_NOTE]), gateWords(gate)];
     await write(
       work,
       session,
@@ -57,7 +57,7 @@ export function tellGateOpened(work: Work, session: OwnedSession, gate: GateRow)
 }
 
 /** Stores the decision in the message and marks it as read, since nothing is left to answer. */
-export function tellGateClosed(work: Work, session: OwnedSession, gate: GateRow): void {
+export function notifyGateClosed(work: Work, session: OwnedSession, gate: GateRow): void {
   withInbox(work, personOf(session), async () => {
     const row = await findByCause(work.tx, gateCause(gate.id));
     if (row) await saveDecision(work.tx, { id: row.id, decision: decisionOf(gate) });
@@ -65,7 +65,7 @@ export function tellGateClosed(work: Work, session: OwnedSession, gate: GateRow)
   });
 }
 
-function decisionOf({ state, decision }: GateRow): LetterDecision {
+function decisionOf({ state, decision }: GateRow): MessageDecision {
   if (state === "expired") return "expired";
   if (state !== "decided" || decision === null) return "cancelled";
   const { allowed, answers, revise = false } = JSON.parse(decision) as GateDecision;
@@ -75,8 +75,8 @@ function decisionOf({ state, decision }: GateRow): LetterDecision {
 }
 
 /** Marks the state message as read: an owner who prompts the session knows its state. */
-export async function ownerSpoke(work: Work, session: OwnedSession): Promise<void> {
-  const causeKey = standingCause(session.id);
+export async function readStateMessage(work: Work, session: OwnedSession): Promise<void> {
+  const causeKey = stateCause(session.id);
   const last = await findByCause(work.tx, causeKey);
   // Usually there is none, and the inbox lock is not needed.
   if (last?.read_at === null)
@@ -84,17 +84,18 @@ export async function ownerSpoke(work: Work, session: OwnedSession): Promise<voi
 }
 
 /** Marks a failure as read after a later turn succeeded or the session was archived or ended. */
-export async function settleFailure(work: Work, session: OwnedSession): Promise<void> {
-  const causeKey = standingCause(session.id);
+export async function readFailureMessage(work: Work, session: OwnedSession): Promise<void> {
+  const causeKey = stateCause(session.id);
   const last = await findByCause(work.tx, causeKey);
   if (last?.event_type === "session.failed" && last.read_at === null)
     withInbox(work, personOf(session), () => readByCause(work, session, causeKey));
 }
 
 /** More messages than a session can have unread; older ones were read long ago. */
-const MAX_NEWS = 500;
+const MAX_REDACTED = 500;
 
-const LETTER_IDS = /\bltr_[0-9a-z]+/g;
+/** Earlier versions made ids that begin with `ltr_`. */
+const MESSAGE_IDS = /\b(?:msg|ltr)_[0-9a-z]+/g;
 /** A call writes one message; text read in another call may name a few more. */
 const MAX_SENT = 50;
 
@@ -107,30 +108,30 @@ export async function redactSent(
   { id }: SessionRow,
   words: readonly string[],
 ): Promise<void> {
-  const named = new Set(words.flatMap((text) => text.match(LETTER_IDS) ?? []));
-  for (const letterId of [...named].slice(0, MAX_SENT)) {
-    const letter = await findLetter(work.tx, letterId);
-    if (letter?.from_session_id === id && quotesAny(letter.content, words))
-      await saveContent(work.tx, letter.id, "[removed]");
+  const named = new Set(words.flatMap((text) => text.match(MESSAGE_IDS) ?? []));
+  for (const messageId of [...named].slice(0, MAX_SENT)) {
+    const message = await findMessage(work.tx, messageId);
+    if (message?.from_session_id === id && quotesAny(message.content, words))
+      await saveContent(work.tx, message.id, "[removed]");
   }
 }
 
 /** Removes redacted words of a session from the messages that the platform wrote about it. */
-export async function redactNews(
+export async function redactSessionMessages(
   work: Work,
   { id, title }: SessionRow,
   words: readonly string[],
 ): Promise<void> {
-  for (const letter of await listNewsOf(work.tx, id, MAX_NEWS))
-    if (quotesAny(letter.content, words))
-      await saveContent(work.tx, letter.id, `${title ?? id}\n\n[removed]`);
+  for (const message of await listPlatformMessages(work.tx, id, MAX_REDACTED))
+    if (quotesAny(message.content, words))
+      await saveContent(work.tx, message.id, `${title ?? id}\n\n[removed]`);
 }
 
 /**
  * Writes a completion, which needs no action: the message is already read and replaces the previous
  * one.
  */
-export function tellCompleted(
+export function notifyCompleted(
   work: Work,
   session: OwnedSession,
   body: string,
@@ -138,7 +139,7 @@ export function tellCompleted(
 ): void {
   const content = withBody(`${titleOf(session)} is done.`, body);
   const message: StateMessage = { type: "notification", event: "session.completed", content };
-  const causeKey = standingCause(session.id);
+  const causeKey = stateCause(session.id);
   const person = personOf(session);
   withInbox(work, person, async () => {
     const last = await findByCause(work.tx, causeKey);
@@ -156,12 +157,12 @@ export function tellCompleted(
 }
 
 /** A failure that the owner has read stays in the inbox unchanged. */
-function mayReplace({ event_type, read_at }: LetterRow): boolean {
+function mayReplace({ event_type, read_at }: MessageRow): boolean {
   return event_type === "session.completed" || read_at === null;
 }
 
 /** `promptId`: prompt that can be retried; null if there is none. */
-export function tellFailed(
+export function notifyFailed(
   work: Work,
   session: OwnedSession,
   why: string,
@@ -169,7 +170,7 @@ export function tellFailed(
 ): void {
   const content = withBody(`${titleOf(session)} failed.`, why);
   const message: StateMessage = { type: "escalation", event: "session.failed", content };
-  const causeKey = standingCause(session.id);
+  const causeKey = stateCause(session.id);
   const contextRef = promptId === null ? null : `prompt:${promptId}`;
   withInbox(work, personOf(session), async () => {
     const last = await findByCause(work.tx, causeKey);
@@ -182,11 +183,11 @@ export function tellFailed(
 
 async function replace(
   work: Work,
-  last: LetterRow,
+  last: MessageRow,
   { thread, contextRef }: { thread: string; contextRef: string | null },
   message: StateMessage,
 ): Promise<void> {
-  const row: LetterRow = {
+  const row: MessageRow = {
     ...last,
     message_type: message.type,
     event_type: message.event,
@@ -197,10 +198,10 @@ async function replace(
     surfaced_at: work.now,
     created_at: work.now,
   };
-  await saveNews(work.tx, row);
+  await saveReplacement(work.tx, row);
   // A repeat of the same event updates the inbox and sends nothing to other channels.
   if (row.event_type !== last.event_type) await post(work, row);
-  if (row.to_user_id !== null) hintLetter(work, row.to_user_id, row.id);
+  if (row.to_user_id !== null) hintMessage(work, row.to_user_id, row.id);
 }
 
 async function write(
@@ -210,7 +211,7 @@ async function write(
   about: { causeKey: string; contextRef: string | null; thread: string; isRead?: boolean },
 ): Promise<void> {
   const { causeKey, contextRef, thread, isRead = false } = about;
-  await writeLetter(work, {
+  await writeMessage(work, {
     orgId: session.org_id,
     from: await sessionSide(work.tx, session, thread),
     to: await userSide(work.tx, session.owner_id),
@@ -244,6 +245,6 @@ function titleOf({ title, id }: SessionRow): string {
 function withBody(head: string, body: string): string {
   const text = body.trim();
   if (text === "") return head;
-  const isCut = text.length > MAX_SAID_CHARS;
-  return `${head}\n\n${isCut ? `…${text.slice(-MAX_SAID_CHARS).toWellFormed()}` : text}`;
+  const isCut = text.length > MAX_BODY_CHARS;
+  return `${head}\n\n${isCut ? `…${text.slice(-MAX_BODY_CHARS).toWellFormed()}` : text}`;
 }

@@ -2,21 +2,21 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListTodo, MessagesSquare, Tag } from "lucide-react";
 import type { ReactNode } from "react";
-import type { Letter } from "#features/mailbox/contract.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
 import { SessionLink } from "#features/sessions/ui/session/session-link.tsx";
 import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { useMyOrchestrator } from "#surfaces/web/kit/hooks/use-orchestrator.ts";
 import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
-import { failedPromptOf, gateOf } from "./letter-words.ts";
 import type { Context } from "./list/inbox-search.ts";
+import { failedPromptOf, gateOf } from "./message-words.ts";
 
 /** Links to the subjects of a message. The platform's references to gates and prompts are left out. */
-export function LetterContext({ letter }: { letter: Letter }) {
-  const { contextSessionId, contextTaskId, contextRef, contextUrl, from } = letter;
+export function MessageContext({ message }: { message: MailMessage }) {
+  const { contextSessionId, contextTaskId, contextRef, contextUrl, from } = message;
   const sessionId = contextSessionId === from.id ? null : contextSessionId;
-  const isOurs = gateOf(letter) !== null || failedPromptOf(letter) !== null;
+  const isOurs = gateOf(message) !== null || failedPromptOf(message) !== null;
   const words = isOurs ? null : contextRef;
   if (sessionId === null && contextTaskId === null && words === null) return null;
   return (
@@ -84,8 +84,8 @@ function TaskName({ taskId }: { taskId: string }) {
 }
 
 /** Links to the session that wrote the message. */
-export function SenderLink({ letter }: { letter: Letter }) {
-  const { kind, id, name } = letter.from;
+export function SenderLink({ message }: { message: MailMessage }) {
+  const { kind, id, name } = message.from;
   if (kind !== "session" || id.startsWith(ORCHESTRATOR)) return null;
   const label = `Open the session ${revealLine(name)}`;
   return (
@@ -110,7 +110,7 @@ interface AboutProps {
 
 /** Shows one subject of a message. Its icon filters the inbox by it. */
 function About({ icon, filter, children }: AboutProps) {
-  const label = "Show only letters about this";
+  const label = "Show only messages about this";
   return (
     <span className="flex min-w-0 items-center gap-1">
       <Link

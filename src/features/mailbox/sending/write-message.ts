@@ -7,26 +7,26 @@ import { cleanText } from "#base/text/clean-text.ts";
 import type { Person, Work } from "#engine/index.ts";
 import { sendLater } from "#engine/outbox/index.ts";
 import { outboxKind, wantedChannels } from "../agents/channels.ts";
-import { countUnread, findByCause, insertLetter, lockInbox } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
-import { type LetterDraft, rowOf } from "./draft.ts";
+import { countUnread, findByCause, insertMessage, lockInbox } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
+import { type MessageDraft, rowOf } from "./draft.ts";
 
-export async function writeLetter(work: Work, draft: LetterDraft): Promise<LetterRow> {
-  const id = draft.id ?? work.ids.mint("ltr");
+export async function writeMessage(work: Work, draft: MessageDraft): Promise<MessageRow> {
+  const id = draft.id ?? work.ids.mint("msg");
   const row = rowOf({ ...draft, content: cleanText(draft.content) }, id, work.now);
-  if (!(await insertLetter(work.tx, row)))
-    return (await findByCause(work.tx, row.cause_key ?? "")) as LetterRow;
+  if (!(await insertMessage(work.tx, row)))
+    return (await findByCause(work.tx, row.cause_key ?? "")) as MessageRow;
   if (row.to_user_id !== null && row.archived_at === null) {
     const person = { orgId: row.org_id, userId: row.to_user_id };
     if (isCounted(row)) withInbox(work, person, () => countUnread(work.tx, person, 1));
     await post(work, row);
-    hintLetter(work, person.userId, row.id);
+    hintMessage(work, person.userId, row.id);
   }
   return row;
 }
 
 /** True if unread and in the inbox. */
-export function isCounted(row: LetterRow): boolean {
+export function isCounted(row: MessageRow): boolean {
   return row.read_at === null && row.archived_at === null && row.snoozed_until === null;
 }
 
@@ -43,15 +43,15 @@ export function withInbox(work: Work, person: Person, act: () => Promise<void>):
 }
 
 /** Puts the message in the outbox for the configured channels that the recipient wants. */
-export async function post(work: Work, row: LetterRow): Promise<void> {
+export async function post(work: Work, row: MessageRow): Promise<void> {
   for (const channel of await wantedChannels(work, row)) {
-    const causeKey = `letter:${row.id}:${row.surfaced_at}:${channel}`;
-    const payload = { letterId: row.id, userId: row.to_user_id };
+    const causeKey = `message:${row.id}:${row.surfaced_at}:${channel}`;
+    const payload = { messageId: row.id, userId: row.to_user_id };
     await sendLater(work, row.org_id, outboxKind(channel), causeKey, payload);
   }
 }
 
 /** Sends a hint to open pages; nothing depends on it. */
-export function hintLetter(work: Work, userId: string, letterId: string): void {
-  work.tx.afterCommit(() => work.announcer.hint(`user:${userId}`, "letter", letterId));
+export function hintMessage(work: Work, userId: string, messageId: string): void {
+  work.tx.afterCommit(() => work.announcer.hint(`user:${userId}`, "message", messageId));
 }

@@ -9,15 +9,20 @@ import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
 import { useShortcut } from "#surfaces/web/kit/hooks/use-shortcut.ts";
 import { plural } from "#surfaces/web/kit/text/money-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
-import { refreshLetters, useLetterChange, useLetterCount, useLetterList } from "../use-letters.ts";
+import {
+  refreshMessages,
+  useMessageChange,
+  useMessageCount,
+  useMessageList,
+} from "../use-messages.ts";
 import { type Box, filterOf, type InboxSearch, isFiltered } from "./inbox-search.ts";
-import { threadsOf } from "./letter-threads.ts";
+import { threadsOf } from "./message-threads.ts";
 import { focusRow, stepRow } from "./row-focus.ts";
 import { type OnChange, ThreadRow } from "./thread-row.tsx";
 
-export function LetterList({ search }: { search: InboxSearch }) {
+export function MessageList({ search }: { search: InboxSearch }) {
   const box = search.box ?? "inbox";
-  const list = useLetterList(filterOf(search));
+  const list = useMessageList(filterOf(search));
   const threads = useMemo(() => threadsOf(list.data), [list.data]);
   const now = useNow(30_000);
   const onChange = useRowChange();
@@ -38,7 +43,7 @@ export function LetterList({ search }: { search: InboxSearch }) {
         <Nothing box={box} isFiltered={isFiltered(search)} />
       )}
       {box === "inbox" && threads.length > 0 && <ReadRest />}
-      <ul aria-label="Letters" onKeyDown={onArrow}>
+      <ul aria-label="Messages" onKeyDown={onArrow}>
         {threads.map((thread) => (
           <ThreadRow key={thread.id} thread={thread} box={box} now={now} onChange={onChange} />
         ))}
@@ -50,7 +55,7 @@ export function LetterList({ search }: { search: InboxSearch }) {
             disabled={list.isFetchingNextPage}
             onClick={() => void list.fetchNextPage()}
           >
-            {list.isFetchingNextPage ? "Loading…" : "Older letters"}
+            {list.isFetchingNextPage ? "Loading…" : "Older messages"}
           </Button>
         </div>
       )}
@@ -60,14 +65,14 @@ export function LetterList({ search }: { search: InboxSearch }) {
 
 /** Closes an open thread that is archived, snoozed or marked as unread: reading on would mark it as read. */
 function useRowChange(): OnChange {
-  const { mutate } = useLetterChange();
+  const { mutate } = useMessageChange();
   const navigate = useNavigate();
   const { threadId } = useParams({ strict: false });
   return useCallback(
     (thread, change, done) => {
       mutate({
         threadId: thread.id,
-        letters: thread.letters,
+        messages: thread.messages,
         change,
         ...(done !== undefined && { done }),
       });
@@ -89,17 +94,15 @@ function onArrow(event: KeyboardEvent): void {
 function ReadRest() {
   const queryClient = useQueryClient();
   const toasts = useToasts();
-  const count = useLetterCount();
+  const count = useMessageCount();
   const read = useMutation({
     mutationFn: () => api.inbox.readNonActionable(),
     onSuccess: ({ changed }) =>
       toasts.say(
-        changed === 0
-          ? "All that is unread asks for something"
-          : `${plural(changed, "letter")} marked as read`,
+        changed === 0 ? "No unread updates" : `${plural(changed, "message")} marked as read`,
       ),
-    onError: (error) => toasts.fail("The letters were not marked as read", error),
-    onSettled: () => refreshLetters(queryClient),
+    onError: (error) => toasts.fail("Could not mark messages as read", error),
+    onSettled: () => refreshMessages(queryClient),
   });
   if (count === 0) return null;
   return (
@@ -108,35 +111,35 @@ function ReadRest() {
       <Button
         size="small"
         look="ghost"
-        title="Marks messages and notifications as read"
+        title="Questions, escalations and approvals stay unread"
         disabled={read.isPending}
         onClick={() => read.mutate()}
       >
         <CheckCheck size={15} aria-hidden />
-        Read all that asks for nothing
+        Mark updates as read
       </Button>
     </div>
   );
 }
 
 const NOTHING: Record<Box, string> = {
-  inbox: "Nothing here. What agents and people write to you arrives here.",
-  snoozed: "Nothing is snoozed.",
-  archived: "Nothing was archived yet.",
-  sent: "You have written no letters yet.",
+  inbox: "Your inbox is empty. Messages from agents and people appear here.",
+  snoozed: "No snoozed messages",
+  archived: "No archived messages",
+  sent: "No sent messages",
 };
 
 function Nothing({ box, isFiltered: hasFilter }: { box: Box; isFiltered: boolean }) {
   return (
     <p className="mx-auto max-w-64 px-4 py-12 text-center text-ink-faint">
-      {hasFilter ? "No letter matches." : NOTHING[box]}
+      {hasFilter ? "No matching messages" : NOTHING[box]}
     </p>
   );
 }
 
 function Skeleton() {
   return (
-    <div role="status" aria-label="Loading letters" className="space-y-2 p-2">
+    <div role="status" aria-label="Loading messages" className="space-y-2 p-2">
       {[60, 80, 45].map((width) => (
         <div key={width} className="animate-breathe space-y-2 py-2">
           <div className="h-3 rounded bg-hover" style={{ width: `${width}%` }} />

@@ -8,9 +8,9 @@ import { FakeFamily } from "#features/fake-family/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { owner, startWorld } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Letter, NotificationPreference } from "../contract.ts";
+import type { MailMessage, NotificationPreference } from "../contract.ts";
 import { createMailbox } from "../index.ts";
-import { tellCompleted } from "./session-letters.ts";
+import { notifyCompleted } from "./session-messages.ts";
 
 function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
@@ -32,7 +32,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
     const about = async (sessionId: string, query = "unreadOnly=true") =>
       (
-        await at.world.call<{ items: Letter[] }>(
+        await at.world.call<{ items: MailMessage[] }>(
           owner,
           "GET",
           `/api/me/inbox?contextSessionId=${sessionId}&${query}`,
@@ -46,7 +46,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await at.settle(turn, { outcome: "completed", result });
     };
 
-    it("tells that a session by itself is done in one letter, which asks for nothing", async () => {
+    it("tells that a session by itself is done in one message, which asks for nothing", async () => {
       const id = await alone("Count files");
       const before = await count();
       await end(id, "count", "There are 7.");
@@ -91,7 +91,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         );
       const digests = async (query = "unreadOnly=true") =>
         (
-          await at.world.call<{ items: Letter[] }>(
+          await at.world.call<{ items: MailMessage[] }>(
             owner,
             "GET",
             `/api/me/inbox?messageType=notification&${query}`,
@@ -106,14 +106,14 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await end(await alone("Write\nthe report"), "go", "Here.");
       const [digest, ...none] = await digests();
       expect(none).toEqual([]);
-      expect(digest?.content).toBe("2 sessions are done:\n\n- Write the report\n- Count files");
+      expect(digest?.content).toBe("2 sessions completed:\n\n- Write the report\n- Count files");
       expect(await count()).toBe(before + 1);
       await at.world.call(owner, "PUT", `/api/me/inbox/${digest?.id}/read`);
       at.world.clock.advance(1_000);
       await end(await alone("Tidy up"), "go", "Tidy.");
       const [next] = await digests();
       expect(next?.id).not.toBe(digest?.id);
-      expect(next?.content).toBe("1 session is done:\n\n- Tidy up");
+      expect(next?.content).toBe("1 session completed:\n\n- Tidy up");
       await settle(false);
       await at.world.call(owner, "PUT", "/api/me/inbox/read-all");
       await end(await alone("Quiet again"), "go", "Yes.");
@@ -148,7 +148,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(failed?.content).toContain("The model did not answer.");
       expect(await count()).toBe(before + 1);
       await at.act(id, async (work, session) => {
-        tellCompleted(work, { ...session.row, owner_id: owner.userId }, "it went well", "main");
+        notifyCompleted(work, { ...session.row, owner_id: owner.userId }, "it went well", "main");
       });
       expect(await about(id)).toEqual([]);
       const [last, ...none] = await about(id, "box=inbox");
@@ -262,8 +262,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         ]),
       );
       const rows = await Promise.all(ids.map((id) => about(id)));
-      expect(rows.every((letters) => letters.length <= 1)).toBe(true);
-      const { items } = await at.world.call<{ items: Letter[] }>(
+      expect(rows.every((messages) => messages.length <= 1)).toBe(true);
+      const { items } = await at.world.call<{ items: MailMessage[] }>(
         owner,
         "GET",
         "/api/me/inbox?unreadOnly=true&limit=200",
@@ -272,21 +272,25 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await Promise.all(ids.map((id) => about(id, "box=all")))).flat()).toHaveLength(5);
     });
 
-    it("keeps the letters of a session that is gone, without its id", async () => {
+    it("keeps the messages of a session that is gone, without its id", async () => {
       const id = await alone("Short life");
       await end(id, "go", "gone soon");
       await at.world.kernel.sessions.terminate(owner, id);
       await command(at.world.kernel.engine, (work) => purgeEnded(work, id));
       expect(await about(id, "box=all")).toEqual([]);
-      const inbox = await at.world.call<{ items: Letter[] }>(owner, "GET", "/api/me/inbox?box=all");
-      const [letter, ...more] = inbox.items.filter(({ content }) => content.includes("gone soon"));
-      expect(letter).toMatchObject({ from: { name: "Short life" }, contextSessionId: null });
+      const inbox = await at.world.call<{ items: MailMessage[] }>(
+        owner,
+        "GET",
+        "/api/me/inbox?box=all",
+      );
+      const [message, ...more] = inbox.items.filter(({ content }) => content.includes("gone soon"));
+      expect(message).toMatchObject({ from: { name: "Short life" }, contextSessionId: null });
       expect(more).toEqual([]);
     });
   });
 }
 
-story("letters of sessions on sqlite", async () => undefined);
+story("messages of sessions on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("letters of sessions on postgres", () => createTestDatabase());
+  story("messages of sessions on postgres", () => createTestDatabase());
 });

@@ -23,14 +23,14 @@ export function useIsPending(gateIds: readonly string[]): boolean {
 }
 
 /** Shows the question itself, so that it can be decided in the inbox. */
-export function LetterGate({ gateId, sessionId }: { gateId: string; sessionId: string }) {
+export function MessageGate({ gateId, sessionId }: { gateId: string; sessionId: string }) {
   const pending = usePending();
   const approval = pending.data?.items.find(({ id }) => id === gateId);
   if (approval) return <GateRow approval={approval} />;
   if (pending.isFetching)
     return (
       <p role="status" className="text-xs text-ink-faint">
-        Looking whether it still waits…
+        Checking whether it is still pending…
       </p>
     );
   return <Settled gateId={gateId} sessionId={sessionId} />;
@@ -44,7 +44,7 @@ function Settled({ gateId, sessionId }: { gateId: string; sessionId: string }) {
     <div className="space-y-1">
       <p className="flex items-center gap-1.5 text-xs text-ink-faint">
         <CircleCheck size={14} aria-hidden />
-        This has been settled; nothing waits for you here.
+        Already decided. No action needed.
       </p>
       {approval && <GateRow approval={approval} />}
     </div>

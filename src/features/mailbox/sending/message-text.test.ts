@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import type { NoticeMessage } from "#protocol/notices/notices.ts";
-import { mailText } from "./letter-text.ts";
+import { noticeText } from "./message-text.ts";
 
 const messageOf = (text: string, index: number): NoticeMessage => ({
-  id: `ltr_${index}`,
+  id: `msg_${index}`,
   type: "message",
   from: { kind: "session", id: "ses_1", name: "\u0001".repeat(250), handle: null },
   relation: "sibling",
@@ -23,15 +23,15 @@ const noticeOf = (content: string, count: number) => {
 it.each([
   ["one", 1],
   ["twenty", 20],
-])("keeps %s of the nastiest letters within what a model can read", (_what, count) => {
-  const text = mailText(noticeOf("\n".repeat(32_000), count));
+])("keeps %s of the nastiest messages within what a model can read", (_what, count) => {
+  const text = noticeText(noticeOf("\n".repeat(32_000), count));
   expect(text.length).toBeLessThan(48_000 + count * 2_000 + 1_000);
   for (const { id } of noticeOf("x", count).items) expect(text).toContain(id);
 });
 
-it("leaves no line of a letter unquoted where it is cut", () => {
+it("leaves no line of a message unquoted where it is cut", () => {
   for (const filler of ["\n", "a\n", "ab\n", "😀\n"]) {
-    const lines = mailText(noticeOf(filler.repeat(16_000), 3)).split("\n");
+    const lines = noticeText(noticeOf(filler.repeat(16_000), 3)).split("\n");
     const ours = lines.filter((line) => line !== "" && !line.startsWith(">"));
     expect(ours).toHaveLength(1 + 3 * 3 + 1);
   }

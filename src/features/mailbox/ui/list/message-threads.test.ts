@@ -1,22 +1,28 @@
 import { describe, expect, it } from "vitest";
-import type { Letter } from "#features/mailbox/contract.ts";
-import { letter, ME } from "../samples.ts";
-import { changeThread, type LetterPages, sendersOf, threadsOf, undoing } from "./letter-threads.ts";
+import type { MailMessage } from "#features/mailbox/contract.ts";
+import { ME, message } from "../samples.ts";
+import {
+  changeThread,
+  type MessagePages,
+  sendersOf,
+  threadsOf,
+  undoing,
+} from "./message-threads.ts";
 
-function pagesOf(...pages: Letter[][]): LetterPages {
+function pagesOf(...pages: MailMessage[][]): MessagePages {
   return { pages: pages.map((items) => ({ items, next: null })), pageParams: [] };
 }
 
-describe("exchanges of letters", () => {
-  const a3 = letter({ id: "a3", threadId: "a1" });
-  const b1 = letter({ id: "b1", threadId: "b1", read: true });
-  const a2 = letter({ id: "a2", threadId: "a1", read: true });
-  const a1 = letter({ id: "a1", threadId: "a1" });
+describe("exchanges of messages", () => {
+  const a3 = message({ id: "a3", threadId: "a1" });
+  const b1 = message({ id: "b1", threadId: "b1", read: true });
+  const a2 = message({ id: "a2", threadId: "a1", read: true });
+  const a1 = message({ id: "a1", threadId: "a1" });
 
-  it("stand where their newest letter does, over all pages, each letter once", () => {
+  it("stand where their newest message does, over all pages, each message once", () => {
     const threads = threadsOf(pagesOf([a3, b1], [a3, a2, a1]));
     expect(
-      threads.map(({ id, newest, letters, unread }) => [id, newest.id, letters.length, unread]),
+      threads.map(({ id, newest, messages, unread }) => [id, newest.id, messages.length, unread]),
     ).toEqual([
       ["a1", "a3", 3, 2],
       ["b1", "b1", 1, 0],
@@ -34,7 +40,7 @@ describe("exchanges of letters", () => {
   });
 
   it("name who wrote, once and in order", () => {
-    const fromMe = letter({ id: "m", from: ME });
+    const fromMe = message({ id: "m", from: ME });
     expect(
       sendersOf([pagesOf([a3, fromMe]), undefined, pagesOf([b1])]).map(({ id }) => id),
     ).toEqual(["usr_me", "ses_1"]);

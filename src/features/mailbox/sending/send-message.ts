@@ -18,16 +18,16 @@ import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { countUnreadBetween, listByPrompt, markReadBy } from "../agents/agent-queries.ts";
 import { deliver } from "../agents/deliver.ts";
 import { guestThread } from "../agents/guest.ts";
-import { hopsOf, isTooFar } from "../agents/hops.ts";
-import type { LetterType, NewLetter } from "../contract.ts";
+import { countHops, exceedsHopLimit } from "../agents/hops.ts";
+import type { MessageType, NewMessage } from "../contract.ts";
 import { cutExchange, isCutOff } from "../keeping/cut-exchange.ts";
-import { findLetter } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
-import { answerAsked, findAsked } from "./answer-question.ts";
-import type { LetterDraft, LetterSide } from "./draft.ts";
+import { findMessage } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
+import { answerPendingQuestion, findPendingQuestion } from "./answer-question.ts";
+import type { MessageDraft, MessageSide } from "./draft.ts";
 import {
   isAnswerTo,
-  listReached,
+  listSessionsToLock,
   personSender,
   type Recipient,
   requireAddress,
@@ -36,7 +36,7 @@ import {
   type Sender,
 } from "./recipient.ts";
 import { sessionSide, userSide } from "./sides.ts";
-import { writeLetter } from "./write-letter.ts";
+import { writeMessage } from "./write-message.ts";
 
 /** Limits of unread messages from one sender to one recipient. */
 const UNREAD_BY_AGENT = 20;
@@ -44,22 +44,22 @@ const UNREAD_BY_PERSON = 50;
 const UNREAD_OF_PERSON = 200;
 
 export const LOOP_CUT =
-  "This exchange has gone to and fro between agents too often without a person, so the letter was not delivered; your person was told. Do not write it again. End your turn with what you know.";
+  "Agents have answered each other too often without a person, so the message was not delivered, and your person was notified. Do not send it again. End your turn with what you know.";
 
-export interface Sent {
-  letter: LetterRow;
+export interface SentMessage {
+  message: MessageRow;
   recipient: Recipient;
   /** True if the message exceeded the hop limit and is not delivered. */
   isCut: boolean;
 }
 
 /** `id`: id of the new message. The caller has locked the sessions of sender and recipient. */
-export async function sendLetter(
+export async function sendMessage(
   work: Work,
   sender: Sender,
   id: string,
-  mail: NewLetter,
-): Promise<Sent> {
+  mail: NewMessage,
+): Promise<SentMessage> {
   const { replyToId } = mail;
   const replied =
     replyToId === undefined ? undefined : await requireAnswerable(work.tx, sender, replyToId);
@@ -73,21 +73,22 @@ export async function sendLetter(
   await requireRoom(work, sender, recipient);
   const draft = await draftOf(work, { sender, recipient, replied, isAnswer }, id, mail);
   if (recipient.kind === "user")
-    return { letter: await writeLetter(work, draft), recipient, isCut: false };
-  if (isTooFar(draft.hops ?? 0)) {
+    return { message: await writeMessage(work, draft), recipient, isCut: false };
+  if (exceedsHopLimit(draft.hops ?? 0)) {
     if (await isCutOff(work, draft)) throw new Refusal("limit", "hop_limit", LOOP_CUT);
-    return { letter: await cutExchange(work, draft), recipient, isCut: true };
+    return { message: await cutExchange(work, draft), recipient, isCut: true };
   }
-  const letter = await writeLetter(work, draft);
+  const message = await writeMessage(work, draft);
   const { session } = recipient;
   const isOwner = sender.session === null && sender.ownerId === session.row.owner_id;
-  const pendingQuestion = isOwner && isAnswer ? await findAsked(work, session, replied) : undefined;
+  const pendingQuestion =
+    isOwner && isAnswer ? await findPendingQuestion(work, session, replied) : undefined;
   if (pendingQuestion) {
     requireMayAnswer(sender);
-    await answerAsked(work, pendingQuestion, letter.content, sender.ownerId ?? "");
+    await answerPendingQuestion(work, pendingQuestion, message.content, sender.ownerId ?? "");
     await markReadBy(work.tx, id, null, work.now);
-  } else await deliver(work, session, letter);
-  return { letter, recipient, isCut: false };
+  } else await deliver(work, session, message);
+  return { message, recipient, isCut: false };
 }
 
 /**
@@ -100,7 +101,7 @@ function requireMayPrompt(sender: Sender, recipient: Recipient): void {
   throw new Refusal(
     "forbidden",
     "forbidden",
-    "With this credential you can write to people and to other people's agents. Your own agents take your letters as your word: use one with the scope sessions:write.",
+    "This credential may write to people and to other people's agents. Your own agents treat your messages as prompts: use a credential with the scope sessions:write.",
   );
 }
 
@@ -110,7 +111,7 @@ function requireMayAnswer(sender: Sender): void {
   throw new Refusal(
     "forbidden",
     "forbidden",
-    "This letter is a question that an agent waits with, and a reply is its answer: use a credential with the scope approvals.",
+    "A reply to this message answers an agent's pending question: use a credential with the scope approvals.",
   );
 }
 
@@ -129,7 +130,7 @@ async function requireRoom(work: Work, sender: Sender, recipient: Recipient): Pr
   throw new Refusal(
     "limit",
     "mailbox_full",
-    `${limit} of your letters to them are not read yet, which is as many as may wait. Go on without an answer, and say the rest when they have read some.`,
+    `${limit} of your messages to this recipient are unread, which is the limit. Continue without an answer, and send the rest when some have been read.`,
     { retryAfterMs: 60_000 },
   );
 }
@@ -137,7 +138,7 @@ async function requireRoom(work: Work, sender: Sender, recipient: Recipient): Pr
 interface Exchange {
   sender: Sender;
   recipient: Recipient;
-  replied: LetterRow | undefined;
+  replied: MessageRow | undefined;
   isAnswer: boolean;
 }
 
@@ -145,8 +146,8 @@ async function draftOf(
   work: Work,
   exchange: Exchange,
   id: string,
-  mail: NewLetter,
-): Promise<LetterDraft> {
+  mail: NewMessage,
+): Promise<MessageDraft> {
   const { sender, replied } = exchange;
   const from = sender.session
     ? await sessionSide(work.tx, sender.session, sender.run.thread)
@@ -168,7 +169,7 @@ async function draftOf(
   };
 }
 
-function recipientSide(work: Work, exchange: Exchange): Promise<LetterSide> {
+function recipientSide(work: Work, exchange: Exchange): Promise<MessageSide> {
   const { recipient } = exchange;
   if (recipient.kind === "user") return userSide(work.tx, recipient.user.id);
   return sessionSide(work.tx, recipient.session.row, threadFor(exchange));
@@ -192,38 +193,38 @@ function threadFor({ sender, recipient, replied, isAnswer }: Exchange): string {
 async function hopsFor(
   work: Work,
   { sender, replied }: Exchange,
-  from: LetterSide,
-  to: LetterSide,
+  from: MessageSide,
+  to: MessageSide,
 ): Promise<number> {
   if (!sender.run) return 0;
   const { prompt_id: promptId } = sender.run;
   const delivered = await listByPrompt(work.tx, promptId);
   const isAsked = replied && (await findPrompt(work.tx, promptId))?.author_kind === "user";
-  return hopsOf(
+  return countHops(
     replied && !isAsked ? [...delivered, replied] : delivered,
     from.ownerId,
     to.ownerId,
   );
 }
 
-export interface PersonsMail extends Omit<NewLetter, "messageType"> {
-  messageType?: LetterType | undefined;
+export interface PersonMessage extends Omit<NewMessage, "messageType"> {
+  messageType?: MessageType | undefined;
 }
 
 export function sendAsPerson(
   engine: Engine,
   user: UserPrincipal,
-  mail: PersonsMail,
+  mail: PersonMessage,
   idempotency?: IdempotentRequest,
-): Promise<LetterRow> {
-  const id = engine.ids.mint("ltr");
+): Promise<MessageRow> {
+  const id = engine.ids.mint("msg");
   const sender = personSender(user);
   return command(engine, async (work) => {
-    await work.families(await listReached(work.tx, sender, mail));
+    await work.families(await listSessionsToLock(work.tx, sender, mail));
     const repeated = await findRepeated(work, principalKey(user), idempotency, id);
-    if (repeated === undefined) await sendLetter(work, sender, id, mail as NewLetter);
-    const letter = await findLetter(work.tx, repeated ?? id);
-    if (!letter) throw notFound("letter");
-    return letter;
+    if (repeated === undefined) await sendMessage(work, sender, id, mail as NewMessage);
+    const message = await findMessage(work.tx, repeated ?? id);
+    if (!message) throw notFound("message");
+    return message;
   });
 }

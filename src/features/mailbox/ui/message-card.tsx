@@ -1,15 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { ArrowRight, Hourglass, Send, TriangleAlert } from "lucide-react";
-import type { Letter, LetterParty } from "#features/mailbox/contract.ts";
+import type { MailMessage, MessageParty } from "#features/mailbox/contract.ts";
 import { FailureActions } from "#features/sessions/ui/session/failure-actions.tsx";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { Markdown } from "#surfaces/web/kit/text/markdown.tsx";
 import { clockTime, dayName, fullTime } from "#surfaces/web/kit/text/time-words.ts";
 import { LetThrough } from "./let-through.tsx";
-import { LetterContext, SenderLink } from "./letter-context.tsx";
-import { LetterGate, useIsPending } from "./letter-gate.tsx";
+import { TypeMark } from "./list/type-mark.tsx";
+import { MessageContext, SenderLink } from "./message-context.tsx";
+import { MessageGate, useIsPending } from "./message-gate.tsx";
 import {
   bodyOf,
   decisionWords,
@@ -19,21 +20,20 @@ import {
   gateOf,
   partyName,
   TYPES,
-} from "./letter-words.ts";
-import { TypeMark } from "./list/type-mark.tsx";
+} from "./message-words.ts";
 
-interface LetterCardProps {
-  letter: Letter;
+interface MessageCardProps {
+  message: MailMessage;
   /** Id of the reader. */
   myId: string;
   now: number;
 }
 
 /** Shows one message of a thread in full. */
-export function LetterCard({ letter, myId, now }: LetterCardProps) {
-  const { from, to, messageType, createdAt } = letter;
+export function MessageCard({ message, myId, now }: MessageCardProps) {
+  const { from, to, messageType, createdAt } = message;
   const isMine = from.id === myId;
-  const gateId = gateOf(letter);
+  const gateId = gateOf(message);
   // The pending question says all that the message does.
   const isAsked = useIsPending(gateId === null ? [] : [gateId]);
   return (
@@ -45,15 +45,15 @@ export function LetterCard({ letter, myId, now }: LetterCardProps) {
       )}
     >
       <header className="flex items-start gap-2">
-        <TypeMark letter={letter} className="mt-0.5" />
+        <TypeMark message={message} className="mt-0.5" />
         <p className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-1.5">
           <Party party={from} isMe={isMine} />
-          {eventWords(letter) !== null && (
-            <span className="text-ink-soft">{eventWords(letter)}</span>
+          {eventWords(message) !== null && (
+            <span className="text-ink-soft">{eventWords(message)}</span>
           )}
-          {decisionWords(letter) !== null && (
+          {decisionWords(message) !== null && (
             <span className="rounded-full bg-hover px-1.5 text-2xs text-ink-soft">
-              {decisionWords(letter)}
+              {decisionWords(message)}
             </span>
           )}
           {to.id !== myId && (
@@ -63,7 +63,7 @@ export function LetterCard({ letter, myId, now }: LetterCardProps) {
             </>
           )}
         </p>
-        <SenderLink letter={letter} />
+        <SenderLink message={message} />
         <time
           dateTime={createdAt}
           title={fullTime(createdAt)}
@@ -72,25 +72,25 @@ export function LetterCard({ letter, myId, now }: LetterCardProps) {
           {dayName(createdAt, now)} {clockTime(createdAt)}
         </time>
       </header>
-      {!isAsked && <Body letter={letter} />}
+      {!isAsked && <Body message={message} />}
       {gateId !== null && (
         <div className="mt-2">
-          <LetterGate gateId={gateId} sessionId={letter.contextSessionId ?? from.id} />
+          <MessageGate gateId={gateId} sessionId={message.contextSessionId ?? from.id} />
         </div>
       )}
-      {letter.eventType === "session.failed" && <Failed letter={letter} />}
+      {message.eventType === "session.failed" && <Failed message={message} />}
       <div className="mt-2 space-y-1 empty:hidden">
-        <LetterContext letter={letter} />
-        {to.id !== myId && <Fate letter={letter} />}
-        <LetThrough letter={letter} now={now} />
+        <MessageContext message={message} />
+        {to.id !== myId && <Fate message={message} />}
+        <LetThrough message={message} now={now} />
       </div>
     </article>
   );
 }
 
 /** Shows actions as long as the session is still failed. */
-function Failed({ letter }: { letter: Letter }) {
-  const sessionId = letter.contextSessionId ?? letter.from.id;
+function Failed({ message }: { message: MailMessage }) {
+  const sessionId = message.contextSessionId ?? message.from.id;
   const session = useQuery({
     queryKey: keys.session(sessionId),
     queryFn: ({ signal }) => api.sessions.get({ id: sessionId }, { signal }),
@@ -98,7 +98,7 @@ function Failed({ letter }: { letter: Letter }) {
   if (session?.status !== "error") return null;
   return (
     <div className="mt-2 flex flex-wrap gap-2">
-      <FailureActions session={session} promptId={failedPromptOf(letter)} />
+      <FailureActions session={session} promptId={failedPromptOf(message)} />
     </div>
   );
 }
@@ -106,9 +106,9 @@ function Failed({ letter }: { letter: Letter }) {
 /** Events whose text an agent wrote in markdown; other platform messages are plain text. */
 const MARKDOWN_EVENTS: ReadonlySet<string> = new Set(["session.completed", "session.digest"]);
 
-function Body({ letter }: { letter: Letter }) {
-  const { from, eventType } = letter;
-  const text = bodyOf(letter);
+function Body({ message }: { message: MailMessage }) {
+  const { from, eventType } = message;
+  const text = bodyOf(message);
   // A person who types a message means each line break.
   const typed = from.kind === "user" ? text.replace(/(?<!\n)\n(?!\n)/g, "  \n") : text;
   const isMarkdown = eventType === null || MARKDOWN_EVENTS.has(eventType);
@@ -120,7 +120,7 @@ function Body({ letter }: { letter: Letter }) {
   );
 }
 
-function Party({ party, isMe }: { party: LetterParty; isMe: boolean }) {
+function Party({ party, isMe }: { party: MessageParty; isMe: boolean }) {
   return (
     <span className="min-w-0 [overflow-wrap:anywhere]">
       <span className="font-semibold">{isMe ? "You" : partyName(party)}</span>
@@ -135,12 +135,12 @@ const DELIVERY_MARKS = {
   failed: { Icon: TriangleAlert, tone: "text-bad" },
 } as const;
 
-export function Fate({ letter }: { letter: Letter }) {
-  const { Icon, tone } = DELIVERY_MARKS[letter.fate];
+export function Fate({ message }: { message: MailMessage }) {
+  const { Icon, tone } = DELIVERY_MARKS[message.fate];
   return (
-    <p data-fate={letter.fate} className={clsx("flex items-start gap-1.5 text-xs", tone)}>
+    <p data-fate={message.fate} className={clsx("flex items-start gap-1.5 text-xs", tone)}>
       <Icon size={13} aria-hidden className="mt-0.5 shrink-0" />
-      <span className="min-w-0 [overflow-wrap:anywhere]">{fateWords(letter)}</span>
+      <span className="min-w-0 [overflow-wrap:anywhere]">{fateWords(message)}</span>
     </p>
   );
 }

@@ -11,26 +11,26 @@ import {
   setTimer,
   type Work,
 } from "#engine/index.ts";
-import type { LetterChange, LetterType } from "../contract.ts";
-import { countUnread, findLetter, lockInbox, saveState } from "../queries.ts";
-import type { LetterRow } from "../schema.ts";
-import { hintLetter, isCounted } from "../sending/write-letter.ts";
+import type { MessageChange, MessageType } from "../contract.ts";
+import { countUnread, findMessage, lockInbox, saveState } from "../queries.ts";
+import type { MessageRow } from "../schema.ts";
+import { hintMessage, isCounted } from "../sending/write-message.ts";
 import { listUnread, markRead } from "./inbox-queries.ts";
 
-export const SNOOZE_TIMER = "letter_snoozed";
+export const SNOOZE_TIMER = "message_snoozed";
 const MAX_SNOOZE_MS = 366 * 24 * 60 * 60_000;
 const READ_AT_ONCE = 500;
 
-export async function changeLetter(
+export async function changeMessage(
   work: Work,
   person: Person,
   id: string,
-  change: LetterChange,
-): Promise<LetterRow> {
+  change: MessageChange,
+): Promise<MessageRow> {
   await lockInbox(work.tx, person);
-  const before = await findLetter(work.tx, id);
+  const before = await findMessage(work.tx, id);
   if (before?.org_id !== person.orgId || before.to_user_id !== person.userId)
-    throw notFound("letter in your inbox");
+    throw notFound("message in your inbox");
   const after = changed(before, change, work.now);
   await keep(work, person, before, after);
   return after;
@@ -40,8 +40,8 @@ export async function changeLetter(
 export async function keep(
   work: Work,
   person: Person,
-  before: LetterRow,
-  after: LetterRow,
+  before: MessageRow,
+  after: MessageRow,
 ): Promise<void> {
   await saveState(work.tx, after);
   await countUnread(work.tx, person, Number(isCounted(after)) - Number(isCounted(before)));
@@ -49,11 +49,11 @@ export async function keep(
     if (after.snoozed_until === null) await clearTimer(work.tx, SNOOZE_TIMER, after.id);
     else await setTimer(work, SNOOZE_TIMER, after.id, after.org_id, after.snoozed_until);
   }
-  hintLetter(work, person.userId, after.id);
+  hintMessage(work, person.userId, after.id);
 }
 
 /** State of a message after a change; pure. */
-export function changed(row: LetterRow, change: LetterChange, now: number): LetterRow {
+export function changed(row: MessageRow, change: MessageChange, now: number): MessageRow {
   const { archived, snoozedUntil, read } = change;
   if (archived === true && snoozedUntil != null) throw NOT_BOTH();
   let next = { ...row };
@@ -67,23 +67,23 @@ export function changed(row: LetterRow, change: LetterChange, now: number): Lett
 }
 
 /** An archived message counts as read. */
-function archive(row: LetterRow, now: number): LetterRow {
+function archive(row: MessageRow, now: number): MessageRow {
   const { read_at, archived_at } = row;
   return { ...row, read_at: read_at ?? now, archived_at: archived_at ?? now, snoozed_until: null };
 }
 
-function snooze(row: LetterRow, until: number, now: number): LetterRow {
+function snooze(row: MessageRow, until: number, now: number): MessageRow {
   if (until <= now || until > now + MAX_SNOOZE_MS)
     throw new Refusal(
       "invalid",
       "snooze_out_of_range",
-      "A letter can be put off until an instant from now up to a year. Send such an instant, or null to have it back now.",
+      "A message can be snoozed for up to a year. Send a time in the future, or null to return it now.",
     );
   return { ...row, snoozed_until: until, archived_at: null };
 }
 
 /** Returns a snoozed message to the inbox as if it were new. */
-export function surface(row: LetterRow, now: number): LetterRow {
+export function surface(row: MessageRow, now: number): MessageRow {
   if (row.snoozed_until === null) return row;
   return { ...row, snoozed_until: null, read_at: null, surfaced_at: now };
 }
@@ -92,11 +92,11 @@ const NOT_BOTH = () =>
   new Refusal(
     "invalid",
     "archived_or_snoozed",
-    "A letter is put away, or comes back later, not both. Send one of archived and snoozedUntil.",
+    "A message cannot be archived and snoozed at once. Send either archived or snoozedUntil.",
   );
 
 /** Marks messages that are unread in the inbox as read; others stay unchanged. */
-export async function readThese(
+export async function markMessagesRead(
   work: Work,
   person: Person,
   ids: readonly string[],
@@ -105,7 +105,7 @@ export async function readThese(
   await lockInbox(work.tx, person);
   const count = await markRead(work.tx, person, ids);
   await countUnread(work.tx, person, -count);
-  if (count > 0) hintLetter(work, person.userId, ids.length === 1 ? (ids[0] as string) : "all");
+  if (count > 0) hintMessage(work, person.userId, ids.length === 1 ? (ids[0] as string) : "all");
   return count;
 }
 
@@ -116,7 +116,7 @@ export async function readThese(
 export async function readAll(
   engine: Engine,
   person: Person,
-  types?: readonly LetterType[],
+  types?: readonly MessageType[],
 ): Promise<number> {
   /** Messages that arrive after the first batch stay unread. */
   let until: number | undefined;
@@ -127,7 +127,7 @@ export async function readAll(
       until ??= work.now;
       const wanted = { types, until, after, limit: READ_AT_ONCE };
       const rows = await listUnread(work.tx, person, wanted);
-      count += await readThese(
+      count += await markMessagesRead(
         work,
         person,
         rows.map(({ id }) => id),
