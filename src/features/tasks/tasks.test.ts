@@ -100,7 +100,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(done.unblocked).toMatchObject([{ id: second.task.id, status: "pending" }]);
       const woken = await at.turnOf(b);
       expect(woken.assignment.content).toContain(
-        `Task "Update frontend" (${second.task.id}) is not blocked any more: "Refactor auth"`,
+        `Task "Update frontend" (${second.task.id}) is no longer blocked: "Refactor auth"`,
       );
       await use(woken, "task_update", {
         taskId: second.task.id,
