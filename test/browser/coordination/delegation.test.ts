@@ -105,7 +105,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     await page.getByRole("navigation", { name: "Parent" }).getByRole("link").click();
 
     await log.getByText("Both child sessions are done.").waitFor(PLAYED);
-    const news = log.getByRole("article", { name: "News from child sessions" });
+    const news = log.getByRole("article", { name: "Updates from child sessions" });
     expect(await news.count()).toBe(2);
     await news.first().getByText("finished its turn").waitFor();
     await page.getByText(/with its children/).waitFor();

@@ -52,10 +52,10 @@ const parentLog = {
   spawnedB: spawned("p.2.own", "ses_b"),
   spawnC: spawn("p.3.open"),
   spawnedC: spawned("p.3.open", "ses_c"),
-  asked: wake(item("worker.ask_user", "ses_a", "asks a question and waits for the answer")),
+  asked: wake(item("worker.ask_user", "ses_a", "asks a question and is waiting for the answer")),
   endedA: wake(item("worker.ended", "ses_a", "ended its turn (completed)"), "> R-a1"),
   letter: wake(
-    item("worker.notified", "ses_a", "has something to tell you, and works on"),
+    item("worker.notified", "ses_a", "sent you a message and continues working"),
     "> N-a1",
   ),
   deletedA: answer("look", "wait_for_event", {
@@ -295,9 +295,7 @@ describe("the checker of parents and children", () => {
         parent: {
           killed: [
             parentLog.killed,
-            wake(
-              item("worker.stopped_without_end", "ses_b", "was stopped before it came to an end"),
-            ),
+            wake(item("worker.stopped_without_end", "ses_b", "was stopped before it finished")),
             wake(item("worker.deleted", "ses_b", "was ended by somebody else")),
           ],
         },
@@ -309,9 +307,7 @@ describe("the checker of parents and children", () => {
         parent: {
           stoppedC: [
             parentLog.stoppedC,
-            wake(
-              item("worker.stopped_without_end", "ses_c", "was stopped before it came to an end"),
-            ),
+            wake(item("worker.stopped_without_end", "ses_c", "was stopped before it finished")),
           ],
         },
       },

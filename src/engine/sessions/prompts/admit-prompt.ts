@@ -47,7 +47,7 @@ import { decideArrival, MAX_WAITING, type QueueDecision, RANK_NORMAL } from "./p
 
 export const COLLECT_TIMER = "collect";
 
-const QUEUE_FULL = `${MAX_WAITING} prompts are waiting in this thread. Wait for one to finish, or withdraw some.`;
+const QUEUE_FULL = `${MAX_WAITING} prompts are queued in this thread. Wait for one to finish, or withdraw some.`;
 
 export interface BlobInput {
   name: string;
@@ -101,7 +101,7 @@ export async function admitPrompt(
     throw new Refusal(
       "conflict",
       "dispatch_conflict",
-      "This dispatchId was used for another content. Use a new dispatchId for a new prompt.",
+      "This dispatchId was used for different content. Use a new dispatchId for a new prompt.",
     );
   }
   const { row } = session;
