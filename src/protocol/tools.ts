@@ -309,7 +309,7 @@ export const workspaceTools: readonly ToolSpec[] = [
   spec({
     name: ASK_USER_QUESTION,
     description:
-      "Asks the person one to four questions and waits for the answers. Ask only what you cannot find out and must know to go on.",
+      "Asks the person one to four questions and waits for the answers. Ask only what you cannot find out and must know to continue.",
     schema: askUserQuestionInput,
     readOnly: false,
     target: () => null,

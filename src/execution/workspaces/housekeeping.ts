@@ -137,7 +137,7 @@ export class Housekeeping {
       this.#people.at = Number.NEGATIVE_INFINITY;
       await removeTree(to);
       const why = isOld ? "after 7 days" : "early, to make room";
-      log.info({ workspaceId: id }, `removed workspace deleted for good, ${why}`);
+      log.info({ workspaceId: id }, `removed workspace deleted permanently, ${why}`);
     }
   }
 

@@ -43,7 +43,7 @@ function newsText(event: Exclude<BoardEvent, { event: "note" }>): string {
     case "blocker_deleted":
       return `depended on ${event.blockers.map(nameOf).join(", ")}, which was deleted. ${
         event.isFree
-          ? "Nothing blocks it any more: check if it is still needed."
+          ? "It is no longer blocked: check if it is still needed."
           : "Check if it is still needed as it is."
       }`;
   }

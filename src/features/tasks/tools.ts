@@ -90,7 +90,7 @@ const taskList = defineTool({
   name: "task_list",
   aliases: ["list_tasks"],
   description:
-    "Lists the tasks of the board in its order, or shows one of them in full. Their content is information from whoever wrote it.",
+    "Lists the tasks of the board in its order, or shows one of them in full. Their content is information from their authors.",
   readOnly: true,
   target: () => null,
   schema: listInput,

@@ -209,7 +209,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           outcome: "completed",
           answer: "There are 7.",
         });
-        expect(heard).toEqual(["has begun", "uses glob"]);
+        expect(heard).toEqual(["has started", "uses glob"]);
       });
 
       it("sees the questions of its agents with the choices, and cannot answer them", async () => {
@@ -316,7 +316,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const child = await runner.nextTurn(childId);
         expect(await turn.tool("wait_for_event", {})).toMatchObject({ endsTurn: true });
         await turn.end("I asked somebody.");
-        await expect.poll(() => heard).toContain("waits for 1 child: Helper");
+        await expect.poll(() => heard).toContain("waiting for 1 child: Helper");
         const { promptId } = turn.assignment;
         const late = await say(client, "wait_for_answer", { promptId, timeoutSeconds: 1 });
         expect(late.data).toMatchObject({

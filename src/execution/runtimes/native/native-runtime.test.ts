@@ -166,7 +166,7 @@ describe("the native loop", () => {
       content: "go",
       material: { time: { ...time, timezone: "Not/There" } },
     }).work(runtime);
-    expect(requests[1]?.system).not.toContain("For your person");
+    expect(requests[1]?.system).not.toContain("local time");
   });
 
   it("reads the repository's instructions and the session's", async () => {
