@@ -240,7 +240,7 @@ function noNats(): Refusal {
   return new Refusal(
     "invalid",
     "config_invalid",
-    "MUSTER_NATS_URL: must be left out; this version has no NATS bus. Several servers on one PostgreSQL work without it.",
+    "MUSTER_NATS_URL: must be unset; this version has no NATS bus. Several servers on one PostgreSQL database work without it.",
   );
 }
 
@@ -312,7 +312,7 @@ function readConfigFile(home: string): Record<string, string> {
     throw new Refusal(
       "invalid",
       "config_invalid",
-      `${path} has settings that do not exist: ${unknown.join(", ")}.`,
+      `${path} has unknown settings: ${unknown.join(", ")}.`,
     );
   return Object.fromEntries(
     Object.entries(parsed.data).map(([name, value]) => [name, String(value)]),
@@ -326,7 +326,7 @@ function badSettings(error: z.ZodError): Refusal {
   return new Refusal(
     "invalid",
     "config_invalid",
-    `A setting has a value that is not allowed.\n${lines.join("\n")}`,
+    `A setting has an invalid value.\n${lines.join("\n")}`,
   );
 }
 

@@ -81,7 +81,7 @@ describe("settings of signing in", () => {
     [
       "a secret twice",
       { ...github, MUSTER_GITHUB_CLIENT_SECRET_FILE: "/x" },
-      /MUSTER_GITHUB_CLIENT_SECRET: must not be given twice/,
+      /MUSTER_GITHUB_CLIENT_SECRET: must not be set twice/,
     ],
     [
       "tokens of one GitHub for another",
@@ -107,7 +107,7 @@ describe("settings of signing in", () => {
       { ...oidc, MUSTER_OIDC_ISSUER: "https://id.example.org?x" },
       /MUSTER_OIDC_ISSUER/,
     ],
-    ["no issuer", { ...oidc, MUSTER_OIDC_ISSUER: "" }, /MUSTER_OIDC_ISSUER: must be given/],
+    ["no issuer", { ...oidc, MUSTER_OIDC_ISSUER: "" }, /MUSTER_OIDC_ISSUER: must be set too/],
     ["a name of two lines", { ...oidc, MUSTER_OIDC_NAME: "a\nb" }, /MUSTER_OIDC_NAME/],
   ];
   it.each(bad)("refuse %s, by name", (_name, env, message) => {

@@ -11,7 +11,7 @@ const GITHUB_API_URL = "https://api.github.com";
 /** Sign-in must be encrypted, except to a program on this machine. */
 const safeUrl = z
   .url({ protocol: /^https?$/, error: "an https:// address" })
-  .refine(isSafe, "an https:// address without query; http:// is for this machine alone");
+  .refine(isSafe, "an https:// address without a query; http:// is allowed for this machine only");
 
 const shortText = z.string().min(1).max(500);
 
@@ -104,7 +104,7 @@ function secretSource(
   file: string | undefined,
 ): SecretSource | undefined {
   if (value !== undefined && file !== undefined)
-    throw invalid(`${setting}: must not be given twice; leave out it or ${setting}_FILE`);
+    throw invalid(`${setting}: must not be set twice; use either it or ${setting}_FILE`);
   if (value !== undefined) return { value };
   return file === undefined ? undefined : { setting: `${setting}_FILE`, file };
 }
@@ -125,11 +125,11 @@ function readSecretFile(source: Extract<SecretSource, { file: string }>): string
     text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
     throw invalid(
-      `${setting}: must be a file that can be read; ${file} cannot: ${(error as Error).message}`,
+      `${setting}: must be a readable file; ${file} cannot be read: ${(error as Error).message}`,
     );
   }
   if (text === "" || /[\r\n\0]/.test(text))
-    throw invalid(`${setting}: must be a file with one line, and nothing else; ${file} is not`);
+    throw invalid(`${setting}: must be a file with exactly one line; ${file} is not`);
   return text;
 }
 
@@ -142,13 +142,9 @@ function isSafe(text: string): boolean {
 const bare = (url: string) => url.replace(/\/+$/, "");
 
 function missing(setting: string): Refusal {
-  return invalid(`${setting}: must be given too, or none of the settings it belongs to`);
+  return invalid(`${setting}: must be set too, or none of the settings it belongs to`);
 }
 
 function invalid(why: string): Refusal {
-  return new Refusal(
-    "invalid",
-    "config_invalid",
-    `A setting has a value that is not allowed.\n${why}`,
-  );
+  return new Refusal("invalid", "config_invalid", `A setting has an invalid value.\n${why}`);
 }

@@ -37,7 +37,7 @@ export function apiErrorFrom(status: number, retryAfter: string | null, body: un
   const message =
     typeof error.message === "string" && error.message !== ""
       ? error.message
-      : `The server answered ${status} without saying why.`;
+      : `The server answered ${status} without a reason.`;
   const details = Array.isArray(error.details) ? error.details.filter(isDetail) : [];
   // Only proxies write a date in place of seconds; it is ignored.
   const seconds = Number.parseInt(retryAfter ?? "", 10);

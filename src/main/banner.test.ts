@@ -30,7 +30,7 @@ describe("what is printed when the server is ready", () => {
   it("says that agents work without one, and by whose word", () => {
     expect(bannerOf({ ...ready, sandbox: { kind: "setting" } })).toContain("MUSTER_SANDBOX=local");
     expect(bannerOf({ ...ready, sandbox: { kind: "consent", fix: null } })).toContain(
-      "WITHOUT A SANDBOX, as somebody allowed on the page",
+      "WITHOUT A SANDBOX, as allowed on the page",
     );
   });
 });

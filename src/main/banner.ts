@@ -22,10 +22,10 @@ export type SandboxState =
 export function bannerOf({ url, keyFile, link, sandbox }: Readiness): string {
   const open =
     link === null
-      ? [`  Open   ${url}`, "         (sign in with a link from: npx muster login-link)"]
+      ? [`  Open   ${url}`, "         (to sign in, create a link with: npx muster login-link)"]
       : [
           `  Open   ${link}`,
-          "         (signs you in once, within 15 minutes; `npx muster login-link` makes another)",
+          "         (signs you in once, within 15 minutes; `npx muster login-link` creates another)",
         ];
   const warning = sandboxLines(sandbox);
   return [
@@ -50,14 +50,14 @@ function sandboxLines(sandbox: SandboxState): string[] {
       return ["Agents run commands on this machine WITHOUT A SANDBOX (MUSTER_SANDBOX=local)."];
     case "consent":
       return [
-        "Agents run commands on this machine WITHOUT A SANDBOX, as somebody allowed on the page.",
+        "Agents run commands on this machine WITHOUT A SANDBOX, as allowed on the page.",
         ...fixLines(sandbox.fix),
       ];
     case "missing":
       return [
         `Agents cannot run commands yet. ${sandbox.why}`,
         ...fixLines(sandbox.fix),
-        "The page shows what else you can do.",
+        "The page shows your other options.",
       ];
   }
 }

@@ -63,7 +63,7 @@ async function runRunner(start: RunnerStart): Promise<void> {
     throw new Refusal(
       "invalid",
       "token_required",
-      "A runner needs a token: make one with `npx muster runners token NAME`, then give it with --token-file or MUSTER_TOKEN.",
+      "A runner needs a token: create one with `npx muster runners token NAME`, then pass it with --token-file or MUSTER_TOKEN.",
     );
   }
   const { remoteTransport, startRunner } = await import("./runner/runner.ts");

@@ -56,7 +56,7 @@ const toolbox: Toolbox = {
         progress(step);
         await systemClock.sleep(5);
       }
-    else if (name !== "test_simple_text") return failed(`There is no tool called ${name}.`);
+    else if (name !== "test_simple_text") return failed(`There is no tool named ${name}.`);
     return succeeded("This is a simple text response for testing.");
   },
 };

@@ -89,7 +89,7 @@ it("changes no row, no line and no right", async () => {
   expect(seen.queue).toEqual([
     null,
     "counter finished its turn",
-    "Pay was given to it",
+    "Pay was assigned to it",
     "A message from Ann",
     "A message from Bob",
   ]);

@@ -26,7 +26,7 @@ export async function acquireFileLock(path: string, waitMs = 0): Promise<FileLoc
       throw new Refusal(
         "conflict",
         "file_locked",
-        `Another process holds ${path}. Stop it first, or use another folder.`,
+        `Another process is using ${path}. Stop it first, or use another folder.`,
       );
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY_MS));

@@ -109,7 +109,7 @@ function readKey(file: string): KeyObject {
     throw new Refusal(
       "invalid",
       "identity_unreadable",
-      `${file} holds no key. It proves which machine this is: put it back from a copy. Without one, move the file away; the next start makes a new identity, and sessions whose files lie here wait until the old runner is removed (npx muster runners rm).`,
+      `${file} holds no key. The key proves which machine this is: restore it from a backup. Without one, move the file away: the next start creates a new identity, and sessions with files here wait until the old runner is removed (npx muster runners rm).`,
       { cause: error },
     );
   }

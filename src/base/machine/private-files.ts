@@ -32,7 +32,7 @@ export function ensurePrivateFolder(path: string): void {
   const stats = statSync(path);
   if (!stats.isDirectory()) throw notPrivate(`${path} is not a folder.`, "Name a folder.");
   if ((stats.mode & STICKY) !== 0)
-    throw notPrivate(`${path} is a folder that everybody uses.`, "Name a folder inside it.");
+    throw notPrivate(`${path} is a shared folder.`, "Name a folder inside it.");
   requireOwn(path, stats);
   tighten(path, stats, FOLDER_MODE);
 }
@@ -43,8 +43,7 @@ export function ensurePrivateFile(path: string): void {
   if (!link) return;
   requireOwn(path, link);
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats)
-    throw notPrivate(`${path} is a link that leads nowhere.`, `Remove it: rm ${quoted(path)}`);
+  if (!stats) throw notPrivate(`${path} is a broken link.`, `Remove it: rm ${quoted(path)}`);
   if (!stats.isFile())
     throw notPrivate(
       `${path} is not a file.`,
@@ -63,8 +62,8 @@ export function requireSafeFolder(path: string): void {
   const { mode } = statSync(path);
   if ((mode & OTHERS_MAY_WRITE) === 0 || (mode & STICKY) !== 0) return;
   throw notPrivate(
-    `Others may write to ${path}, and so replace the database in it.`,
-    `Take that right away, then start again: chmod go-w ${quoted(path)}`,
+    `Others can write to ${path} and replace the database in it.`,
+    `Remove that right, then start again: chmod go-w ${quoted(path)}`,
   );
 }
 
@@ -137,8 +136,8 @@ function tighten(path: string, stats: Stats, mode: number): void {
   }
   if ((statSync(path).mode & OTHERS) === 0) return;
   throw notPrivate(
-    `${path} can be read by others, and its file system does not keep modes (${command} has no effect).`,
-    "Set MUSTER_HOME to a folder on a file system that does.",
+    `${path} can be read by others, and its file system does not support file modes (${command} has no effect).`,
+    "Set MUSTER_HOME to a folder on a file system that supports them.",
   );
 }
 
@@ -151,7 +150,7 @@ function requireOwn(path: string, { uid }: Stats): void {
   if (self === undefined || uid === self || uid === 0) return;
   throw notPrivate(
     `${path} belongs to another user (uid ${uid}), who can read and replace it.`,
-    `Give it to the user who runs Muster: chown -R ${self} ${quoted(path)}`,
+    `Change its owner to the user who runs Muster: chown -R ${self} ${quoted(path)}`,
   );
 }
 

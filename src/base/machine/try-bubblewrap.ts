@@ -19,7 +19,7 @@ export type BubblewrapTrial =
 
 export function tryBubblewrap(path: string): Promise<BubblewrapTrial> {
   if (process.platform !== "linux") {
-    const why = "Bubblewrap exists on Linux only. Run a runner on a Linux machine.";
+    const why = "Bubblewrap works on Linux only. Start a runner on a Linux machine.";
     return Promise.resolve({ works: false, why, fix: null });
   }
   return new Promise((resolve) => {

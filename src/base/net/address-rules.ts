@@ -130,9 +130,9 @@ export function findUrlProblem(
   if (url.protocol !== "http:" && url.protocol !== "https:")
     return notAllowed("Only http and https addresses can be fetched.");
   if (url.username || url.password)
-    return notAllowed("An address with a user name or password in it is not fetched.");
+    return notAllowed("Addresses with a user name or password are not fetched. Remove it.");
   if (!PORTS.has(url.port) && !isPortAllowed?.(url.port))
-    return notAllowed(`Only the ports 80 and 443 can be reached, not ${url.port}.`);
+    return notAllowed(`Only ports 80 and 443 can be reached, not ${url.port}.`);
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const isPrivate =
     isIP(host) === 0
@@ -146,7 +146,7 @@ function notAllowed(message: string): UrlProblem {
 }
 
 function notPublic(hostname: string): string {
-  return `${hostname} is not on the public internet. Agents reach public addresses only.`;
+  return `${hostname} is not on the public internet. Agents can reach public addresses only.`;
 }
 
 /**

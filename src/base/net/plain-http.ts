@@ -19,6 +19,6 @@ export function requireEncrypted(address: string, isAllowed: boolean): void {
   throw new Refusal(
     "invalid",
     "server_not_private",
-    `${origin} is not encrypted, so anybody in between could read what is sent. Use its https:// address, or set MUSTER_INSECURE_HTTP=1 if nobody else is on that network.`,
+    `${origin} is not encrypted: others on the network could read what is sent. Use its https:// address, or set MUSTER_INSECURE_HTTP=1 if nobody else is on that network.`,
   );
 }

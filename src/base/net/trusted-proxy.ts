@@ -11,7 +11,7 @@ import * as z from "zod";
 export type TrustedProxies = { hops: number } | { addresses: readonly string[] };
 
 const MAX_HOPS = 10;
-const RULE = `a number of proxies from 1 to ${MAX_HOPS}, or their addresses with commas between them`;
+const RULE = `a number of proxies from 1 to ${MAX_HOPS}, or their addresses separated by commas`;
 
 export const trustedProxySchema = z.string().transform((text, context): TrustedProxies => {
   if (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_HOPS)

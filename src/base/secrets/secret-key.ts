@@ -59,7 +59,7 @@ export function findSecretKey(fromSettings: string | undefined, home: string): s
   throw new Refusal(
     "invalid",
     "secret_key_missing",
-    `${file} is empty. Put the key back from a copy.`,
+    `${file} is empty. Restore the key from a backup.`,
   );
 }
 
@@ -123,11 +123,11 @@ export function keyRefusal(verdict: "missing" | "wrong", home: string, next: str
   const what =
     verdict === "missing"
       ? "This database was written with a secret key, and there is none here."
-      : "The secret key here is not the one that this database was written with.";
+      : "The secret key here is not the one this database was written with.";
   return new Refusal(
     "conflict",
     verdict === "missing" ? "secret_key_missing" : "secret_key_wrong",
-    `${what} Nothing was changed. Put the right one in ${secretKeyFile(home)} (mode 0600) or in MUSTER_SECRET_KEY. If it is lost, providers' keys and stored secrets are lost with it; to remove them and go on: ${next}`,
+    `${what} Nothing was changed. Put the right one in ${secretKeyFile(home)} (mode 0600) or in MUSTER_SECRET_KEY. If it is lost, providers' keys and stored secrets are lost too; to remove them and continue: ${next}`,
   );
 }
 

@@ -38,7 +38,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   throw new Refusal(
     "invalid",
     "database_url_invalid",
-    "MUSTER_DATABASE_URL must begin with sqlite: or postgres://",
+    "MUSTER_DATABASE_URL must start with sqlite: or postgres://",
   );
 }
 

@@ -19,7 +19,7 @@ function foreignScope(userId: string): Refusal {
   return new Refusal(
     "forbidden",
     "scope_not_yours",
-    `A scope key names a conversation of yours: it begins with user:${userId}: and goes on with the channel and the place. Leave scopeKey out, or send one of your own.`,
+    `A scope key names one of your conversations: it starts with user:${userId}:, followed by the channel and the place. Leave scopeKey out, or use one of your own.`,
   );
 }
 

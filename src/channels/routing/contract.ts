@@ -40,7 +40,7 @@ export const routingApi = {
   prompt: apiRoute({
     method: "post",
     path: "/api/prompt",
-    summary: "Send a prompt to the session that its channel is bound to, else to your orchestrator",
+    summary: "Send a prompt to the session its channel is bound to, otherwise to your orchestrator",
     tag: "Prompts",
     body: routedPromptSchema,
     status: 202,

@@ -28,5 +28,5 @@ export type PlanFate = "approved" | "revise" | "rejected" | "expired";
 export function overruledReason({ decision }: { decision: string | null }): string | null {
   if (decision === null) return null;
   const { overruled, reason } = JSON.parse(decision) as GateDecision;
-  return overruled ? (reason ?? "It is not allowed any more.") : null;
+  return overruled ? (reason ?? "It is no longer allowed.") : null;
 }

@@ -53,5 +53,5 @@ function quoted(target: string): string {
 function bounded(words: string): string {
   if (words.length <= MAX_CHARS) return words;
   const missing = (words.length - MAX_CHARS).toLocaleString("en-US");
-  return `${words.slice(0, MAX_CHARS).toWellFormed()}…\n\n(${missing} more characters are shown where you decide.)`;
+  return `${words.slice(0, MAX_CHARS).toWellFormed()}…\n\n(${missing} more characters are shown in the approval.)`;
 }

@@ -64,7 +64,7 @@ export async function openGate(
     throw new Refusal(
       "conflict",
       "run_not_held",
-      "The turn that asks has ended, or waits for its next attempt. Nobody was asked.",
+      "The turn that asks has ended or is waiting for its next attempt. Nobody was asked.",
     );
   }
   const earlier = await findGateByCall(work.tx, run.prompt_id, question.callId);
@@ -135,13 +135,13 @@ export async function decideGate(
     throw new Refusal(
       "not_found",
       "not_found",
-      "No such approval. It may belong to a session that is gone.",
+      "No such approval. Its session may have been deleted.",
     );
   if (gate.state === "expired" || (gate.state === "pending" && gate.expires_at <= work.now)) {
     throw new Refusal(
       "conflict",
       "approval_expired",
-      "The time to answer has passed, and it counts as a no. The agent can ask again.",
+      "This approval has expired, which counts as a denial. The agent can ask again.",
     );
   }
   if (gate.state !== "pending") {
@@ -150,7 +150,7 @@ export async function decideGate(
       "already_decided",
       gate.state === "cancelled"
         ? "The turn that asked has ended, so there is nothing left to decide."
-        : "Somebody has answered this already. The first answer stands.",
+        : "This was already answered. The first answer is final.",
     );
   }
   const denial = decision.allowed ? await findDenial(work, session, gate) : undefined;
@@ -355,7 +355,7 @@ export function decisionOf(gate: GateRow): Omit<Decision, "fresh"> {
     return { callId, allowed, reason: allowed ? null : words, answers: null };
   }
   if (gate.decision === null) {
-    const reason = "Nobody answered in time, so it counts as a no. Go on without it.";
+    const reason = "Nobody answered in time, which counts as a denial. Continue without it.";
     return { callId, allowed: false, reason, answers: null };
   }
   const { allowed, reason, answers, overruled, moved } = JSON.parse(gate.decision) as GateDecision;
@@ -367,13 +367,13 @@ export function decisionOf(gate: GateRow): Omit<Decision, "fresh"> {
     callId,
     allowed,
     answers,
-    reason: `The person did not allow this.${words} Do not try it again; go on without it.`,
+    reason: `The person did not allow this.${words} Do not try it again; continue without it.`,
   };
 }
 
 const MOVED =
-  "This was allowed for another machine, and the session has moved since, so it was not done. Look at the files, and make the call again if it is still right: it is judged for this machine.";
+  "This was allowed for another machine, and the session has moved since, so it was not done. Check the files, then make the call again if it is still right: it will be judged for this machine.";
 
 function overruledWords(reason: string | null): string {
-  return `Not done: ${reason ?? "it is not allowed any more."} Do not try it again; go on without it.`;
+  return `Not done: ${reason ?? "it is no longer allowed."} Do not try it again; continue without it.`;
 }

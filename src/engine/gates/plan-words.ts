@@ -22,18 +22,18 @@ export function planDecision({ decision, decided_by }: DecisionColumns): PlanDec
 }
 
 function overruledWords(reason: string | null): string {
-  return `rejected: ${reason ?? "Presenting a plan is not allowed any more."} Do not carry the plan out. End your turn and say so.`;
+  return `rejected: ${reason ?? "Presenting a plan is no longer allowed."} Do not carry out the plan. End your turn and say so.`;
 }
 
 type Say = (who: string, said: string) => string;
 
 const WORDS: Record<Exclude<PlanFate, "expired">, Say> = {
   approved: (who, said) =>
-    `approved: ${who} approved your plan.${said === "" ? "" : ` They add:${said}`} Carry it out as it stands. If you find that you must do something else, present a new plan first.`,
+    `approved: ${who} approved your plan.${said === "" ? "" : ` They add:${said}`} Carry it out as it is. If you must do something else, present a new plan first.`,
   revise: (who, said) =>
-    `revise: ${who} sent your plan back:${said === "" ? " without words." : said} Nothing is approved yet. Change the plan accordingly and call request_plan_approval again with the whole new plan.`,
+    `revise: ${who} sent your plan back:${said === "" ? " without a comment." : said} Nothing is approved yet. Revise the plan and call request_plan_approval again with the whole new plan.`,
   rejected: (who, said) =>
-    `rejected: ${who} rejected your plan.${said === "" ? "" : ` They said:${said}`} Do not carry it out. If they ask for another way, present a plan for that; else end your turn with what you know.`,
+    `rejected: ${who} rejected your plan.${said === "" ? "" : ` They said:${said}`} Do not carry it out. If they ask for another approach, present a plan for that; otherwise end your turn with what you know.`,
 };
 const EXPIRED =
-  "expired: Nobody decided about your plan in time, so it is not approved. Do not carry it out. End your turn and say that it waits for a decision.";
+  "expired: Nobody decided on your plan in time, so it is not approved. Do not carry it out. End your turn and say that it is waiting for a decision.";

@@ -17,7 +17,7 @@ interface AnswerAdvice {
 }
 
 const adviceFor = (gateId: string): AnswerAdvice => ({
-  elsewhere: `Or decide among your approvals (${gateId}). To do something else instead, send it with mode steer.`,
+  elsewhere: `Or answer it in your approvals (${gateId}). To do something else instead, send it with mode steer.`,
 });
 
 /**
@@ -111,6 +111,6 @@ function needsAnswers(questions: readonly AskedQuestion[], { elsewhere }: Answer
   return new Refusal(
     "conflict",
     "question_needs_answers",
-    `The agent asks ${questions.length} questions: ${asked.join(" ")} Answer each of them on a line that begins with its number. ${elsewhere}`,
+    `The agent asks ${questions.length} questions: ${asked.join(" ")} Answer each on its own line, starting with its number. ${elsewhere}`,
   );
 }

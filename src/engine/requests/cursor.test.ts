@@ -19,6 +19,6 @@ describe("cursors", () => {
     ["no cursor at all", "%%%"],
     ["no list", Buffer.from("{}").toString("base64url")],
   ])("are refused: %s", (_name, cursor) => {
-    expect(() => decodeCursor("a", cursor)).toThrow("not one of this list");
+    expect(() => decodeCursor("a", cursor)).toThrow("does not belong to this list");
   });
 });

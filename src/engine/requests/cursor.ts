@@ -39,7 +39,7 @@ export function decodeCursor(
   throw new Refusal(
     "invalid",
     "cursor_invalid",
-    "This cursor is not one of this list. Begin without a cursor and follow `next`.",
+    "This cursor does not belong to this list. Start without a cursor and follow `next`.",
   );
 }
 

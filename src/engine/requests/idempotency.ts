@@ -40,7 +40,7 @@ export async function findRepeated(
     throw new Refusal(
       "conflict",
       "idempotency_conflict",
-      "This Idempotency-Key was used for another request. Use a new key for a new request.",
+      "This Idempotency-Key was used for a different request. Use a new key for a new request.",
     );
   }
   return known?.resource;

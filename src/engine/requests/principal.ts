@@ -242,7 +242,7 @@ export function requireMay(principal: Principal, action: Action): void {
   throw new Refusal(
     "forbidden",
     "forbidden",
-    `This credential may not do that (${action}). Use one that has the right scope or role.`,
+    `This credential may not do that (${action}). Use one with the right scope or role.`,
   );
 }
 

@@ -11,7 +11,8 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Archived sessions are removed by the purger, together with all their rows. */
 export const archivedSessions: RetentionRule = {
   kind: "sessions",
-  summary: "Archived sessions, with their transcript and files, so long after they were archived",
+  summary:
+    "Archived sessions with their transcripts and files, counted from when they were archived",
   defaultDays: 7,
   minDays: 1,
   countDue: countPurgeable,
@@ -21,7 +22,8 @@ export const kernelRetention: readonly RetentionRule[] = [
   archivedSessions,
   {
     kind: "deliveries",
-    summary: "Deliveries to the outside that arrived, or were given up, after they were made",
+    summary:
+      "Outgoing deliveries that succeeded or were given up, counted from when they were created",
     defaultDays: 30,
     minDays: 1,
     countDue: settledRows.countDue,
@@ -29,7 +31,7 @@ export const kernelRetention: readonly RetentionRule[] = [
   },
   {
     kind: "idempotency_keys",
-    summary: "Idempotency keys of requests, after the request",
+    summary: "Idempotency keys, counted from the request",
     defaultDays: KEY_KEPT_MS / DAY_MS,
     // A client may repeat a request for this long and must find its first answer.
     minDays: KEY_KEPT_MS / DAY_MS,

@@ -52,7 +52,7 @@ export const runsApi = {
   create: apiRoute({
     method: "post",
     path: "/api/runs",
-    summary: "Start a run; `sync` waits for its end, up to timeoutMs, then answers 202",
+    summary: "Start a run; `sync` waits until it ends, up to timeoutMs, then answers 202",
     tag: "Runs",
     body: newRun,
     status: 201,
@@ -72,7 +72,7 @@ export const runsApi = {
   result: apiRoute({
     method: "get",
     path: `${RUN}/result`,
-    summary: "Result of a run; refused until it has ended",
+    summary: "The result of a run; refused until it has ended",
     tag: "Runs",
     response: z.object({ run: runSchema, result: z.string().nullable() }),
   }),
@@ -92,7 +92,7 @@ export const runnersApi = {
   list: apiRoute({
     method: "get",
     path: "/api/runners",
-    summary: "Machines that work for you",
+    summary: "The machines that work for you",
     tag: "Runners",
     response: pageOf(runnerSchema),
   }),
@@ -115,7 +115,7 @@ export const runnersApi = {
   disk: apiRoute({
     method: "get",
     path: "/api/disk",
-    summary: "Disk space that the database takes (admins)",
+    summary: "The disk space of the database (admins)",
     tag: "Runners",
     response: z.object({ database: databaseUseSchema.nullable() }),
   }),
@@ -130,7 +130,7 @@ export const runnersApi = {
     method: "post",
     path: `${RUNNER}/unsandboxed`,
     summary:
-      "Let agents work on this machine without a sandbox while it has none (an admin or the machine's owner, signed in)",
+      "Let agents work on this machine without a sandbox until it has one (an admin or the machine's owner, signed in)",
     tag: "Runners",
     body: nothing,
     response: oneRunner,
@@ -138,14 +138,14 @@ export const runnersApi = {
   requireSandbox: apiRoute({
     method: "delete",
     path: `${RUNNER}/unsandboxed`,
-    summary: "Revoke that consent; commands that run without a sandbox end at once",
+    summary: "Revoke that consent; commands running without a sandbox end at once",
     tag: "Runners",
     response: oneRunner,
   }),
   lookForSandbox: apiRoute({
     method: "post",
     path: `${RUNNER}/look`,
-    summary: "Ask the machine to look for a sandbox again; the list of runners shows its answer",
+    summary: "Ask the machine to check for a sandbox again; the list of runners shows the result",
     tag: "Runners",
     body: nothing,
     response: oneRunner,

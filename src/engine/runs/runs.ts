@@ -160,7 +160,7 @@ async function sessionFor(
     throw new Refusal(
       "not_found",
       "agent_not_found",
-      `No agent is called ${request.agentName}. Leave agentName out to use the session's runtime.`,
+      `There is no agent named ${request.agentName}. Leave agentName out to use the session's runtime.`,
     );
   }
   if (request.type === "resume_session") {
@@ -168,7 +168,7 @@ async function sessionFor(
       throw new Refusal(
         "invalid",
         "session_required",
-        "resume_session needs a sessionId. Use start_session to make a new one.",
+        "resume_session needs a sessionId. Use start_session to create a new session.",
       );
     }
     const session = await writable(work, principal, request.sessionId, "session.prompt");
@@ -179,7 +179,7 @@ async function sessionFor(
     throw new Refusal(
       "invalid",
       "session_not_allowed",
-      "start_session makes its own session. Use resume_session with a sessionId.",
+      "start_session creates its own session. Use resume_session with a sessionId.",
     );
   }
   const { title, runtime, model, projectDir, parentSessionId, demands } = request;
@@ -208,7 +208,7 @@ function refuseChanges({ row }: SessionWriter, request: RunRequest): void {
   throw new Refusal(
     "invalid",
     "field_not_allowed",
-    `resume_session goes on with the session as it is. Leave ${given.join(", ")} out, or use start_session.`,
+    `resume_session continues the session as it is. Leave ${given.join(", ")} out, or use start_session.`,
   );
 }
 
@@ -217,7 +217,7 @@ function requireCallbackParent({ row }: SessionWriter, { executionMode }: RunReq
   throw new Refusal(
     "invalid",
     "callback_without_parent",
-    "async_callback reports to the parent of the run's session, and there is none. Start a session with parentSessionId, or use async_poll or sync.",
+    "async_callback notifies the parent of the run's session, and there is none. Start a session with parentSessionId, or use async_poll or sync.",
   );
 }
 

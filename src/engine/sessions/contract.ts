@@ -124,7 +124,7 @@ export const sessionsApi = {
     method: "delete",
     path: SESSION,
     summary:
-      "Archive a session for 7 days, then remove it. `force` stops running turns; children end too unless they are detached",
+      "Archive a session for 7 days, then delete it. `force` stops running turns; children end too unless they are detached",
     tag: "Sessions",
     query: z.strictObject({
       force: z.enum(["true", "false"]).default("false"),
@@ -144,9 +144,9 @@ export const sessionsApi = {
   wake: lifecycleRoute("wake", "Wake a sleeping or archived session"),
   relocate: lifecycleRoute(
     "relocate",
-    "Continue a session on another machine while the one that holds its files is gone",
+    "Continue a session on another machine while the one with its files is gone",
   ),
-  terminate: lifecycleRoute("terminate", "End a session and its children for good"),
+  terminate: lifecycleRoute("terminate", "End a session and its children permanently"),
   archive: apiRoute({
     method: "post",
     path: `${SESSION}/archive`,
@@ -180,7 +180,7 @@ export const sessionsApi = {
     method: "post",
     path: `${SESSION}/entries/{entryId}/redact`,
     summary:
-      "Remove the content of an entry from the transcript, the search and the agent's context, for good",
+      "Remove the content of an entry permanently from the transcript, the search and the agent's context",
     tag: "Sessions",
     body: nothing,
     response: redacted,
@@ -240,7 +240,7 @@ export const promptsApi = {
   get: apiRoute({
     method: "get",
     path: PROMPT,
-    summary: "Receipt of a prompt: its state, and the reason it waits",
+    summary: "A prompt: its state, and the reason it waits",
     tag: "Prompts",
     response: onePrompt,
   }),
@@ -271,7 +271,7 @@ export const promptsApi = {
     method: "post",
     path: `${PROMPT}/retry`,
     summary:
-      "Send a prompt again whose turn failed or was stopped; asked twice, it answers with the same prompt",
+      "Send a prompt again whose turn failed or was stopped; a repeated request returns the same prompt",
     tag: "Prompts",
     body: nothing,
     status: 202,
@@ -281,7 +281,7 @@ export const promptsApi = {
     method: "post",
     path: `${PROMPT}/redact`,
     summary:
-      "Remove the content of a prompt that was withdrawn or aborted before its turn, for good",
+      "Remove the content of a prompt permanently that was withdrawn or aborted before its turn",
     tag: "Prompts",
     body: nothing,
     response: redacted,

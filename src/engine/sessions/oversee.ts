@@ -72,7 +72,7 @@ export function openSession(
       throw new Refusal(
         "conflict",
         "session_is_yours",
-        "This session is yours. Read it as any other of yours.",
+        "This session is yours. Read it like your other sessions.",
       );
     const until = work.now + OPEN_MS;
     await insertOpen(work.tx, {
@@ -94,7 +94,7 @@ export function openSession(
       content: [
         {
           type: "text",
-          text: `${admin.name}, an admin, opened this session to read it until ${isoTime(until)}. Their reason: ${why}`,
+          text: `${admin.name}, an admin, can read this session until ${isoTime(until)}. Their reason: ${why}`,
         },
       ],
       reason: "opened_by_admin",

@@ -59,7 +59,7 @@ export async function newSession(
     throw new Refusal(
       "invalid",
       "kind_not_allowed",
-      "Orchestrators are made by the server. Use kind task or review.",
+      "Orchestrators are created by the server. Use kind task or review.",
     );
   }
   const parent = await parentOf(work, principal, request.parentSessionId);
@@ -106,7 +106,7 @@ function kindOf({ kind, purpose }: SessionRequest): Pick<NewSession, "kind" | "p
     throw new Refusal(
       "invalid",
       "purpose_conflict",
-      `kind says ${kind} and purpose says ${said}. Give one of them, or the same in both.`,
+      `kind is ${kind} and purpose is ${said}. Give one of them, or the same value in both.`,
     );
   }
   return { kind: said, purpose: said };
@@ -154,7 +154,7 @@ function folderNotAllowed(): Refusal {
   return new Refusal(
     "forbidden",
     "folder_not_allowed",
-    "Only an admin may let a session work in a folder of a runner's machine. Use a repository's web address, or ask an admin.",
+    "Only an admin may let a session work in a folder on a runner's machine. Use a repository's web address, or ask an admin.",
   );
 }
 
@@ -169,7 +169,7 @@ function refuseTrialRuntime(
   throw new Refusal(
     "forbidden",
     "runtime_not_allowed",
-    `${runtime} is for people who try things out. Leave runtime out to use your own.`,
+    `${runtime} is for trying things out. Leave runtime out to use your own.`,
   );
 }
 
@@ -177,7 +177,7 @@ function branchInvalid(): Refusal {
   return new Refusal(
     "invalid",
     "branch_invalid",
-    "This is no name of a branch. Check its spelling, or leave it out to begin with the default branch.",
+    "This is not a valid branch name. Check its spelling, or leave it out to start from the default branch.",
   );
 }
 
@@ -222,7 +222,7 @@ async function parentOf(
     throw new Refusal(
       "not_found",
       "supervisor_not_found",
-      "No such parent session. Check parentSessionId, or leave it out for a session of its own.",
+      "No such parent session. Check parentSessionId, or leave it out.",
     );
   }
   return parent;

@@ -111,7 +111,7 @@ async function askPerson(
     throw new Refusal(
       "limit",
       "too_many_approvals",
-      `${MAX_DEFERRED} calls of this session wait for a person's approval already. End your turn; you are woken as they are decided.`,
+      `${MAX_DEFERRED} calls of this session are already waiting for approval. End your turn; you are woken when they are decided.`,
     );
   }
   const kind = gateKindOf(tool);
@@ -122,10 +122,10 @@ async function askPerson(
 function pending({ id, kind }: GateRow): ToolResult {
   const asked =
     kind === "plan"
-      ? "Your parent and a person are asked to decide about your plan"
-      : "A person is asked to approve this call";
+      ? "Your parent and a person were asked to decide on your plan"
+      : "A person was asked to approve this call";
   return {
-    output: `approval_pending: ${asked} (${id}); nothing has been done yet. Do not make it again and do not wait: you are woken with the result when it is decided.`,
+    output: `approval_pending: ${asked} (${id}); nothing has been done yet. Do not make the call again and do not wait: you are woken with the result when it is decided.`,
     error: null,
     endsTurn: true,
   };

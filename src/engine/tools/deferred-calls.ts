@@ -106,7 +106,8 @@ export function callText({ gateId, gateKind, tool, outcome, text }: NoticeOf<"ca
   if (outcome === "failed")
     return `[approval] ${call} was allowed, but it failed:\n${quoteLines(text)}`;
   if (outcome === "refused") {
-    const head = gateKind === "plan" ? `Of your plan (${gateId}):` : `${call} was not done.`;
+    const head =
+      gateKind === "plan" ? `Decision on your plan (${gateId}):` : `${call} was not done.`;
     return `[approval] ${head} ${text}`.trim();
   }
   const cut = text.length > MAX_RESULT_CHARS ? `${text.slice(0, MAX_RESULT_CHARS)}\n[cut]` : text;

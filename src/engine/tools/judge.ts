@@ -42,9 +42,9 @@ export type Judge = (work: Work, call: CallToJudge) => Promise<Judgement | undef
 const NOT_JSON =
   "The arguments are not JSON, so nothing was done. Make the call again with one JSON object that fits the tool.";
 const ASKED_BEFORE =
-  "This was asked before in this turn and not allowed. The no also holds with other arguments. Do not try it again; go on without it.";
+  "This was asked before in this turn and denied. The denial also covers other arguments. Do not try it again; continue without it.";
 const SAME_PLAN =
-  "You presented this very plan before in this turn, and it was not approved. Change it as you were told and present the new one, or end your turn and say why there is none.";
+  "You already presented this plan in this turn, and it was not approved. Revise it as requested and present the new one, or end your turn and say why there is none.";
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
 export interface ToolPolicy {
@@ -68,7 +68,7 @@ export function createToolPolicy(catalogue: Catalogue, judges: readonly Judge[])
       if ("invalid" in read)
         return gateKindOf(asked.tool) === "approval" ? read.invalid : undefined;
       const { verdict, reason } = await strictest(work, judges, { ...read, isAgain: true });
-      return verdict === "deny" ? (reason ?? "This is not allowed any more.") : undefined;
+      return verdict === "deny" ? (reason ?? "This is no longer allowed.") : undefined;
     },
   };
 }
@@ -130,7 +130,7 @@ async function settleWhoIsAsked(
   if (session.row.owner_id === null && !isPlan) {
     return {
       verdict: "deny",
-      reason: `${tool} needs a person's answer here, and this session has nobody who could give it.`,
+      reason: `${tool} needs a person's approval here, and nobody can give it for this session.`,
     };
   }
   // A plan that was sent back may be presented again under the same title.

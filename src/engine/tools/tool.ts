@@ -48,7 +48,7 @@ export function defineTool<S extends z.ZodType>(
 }
 
 export function unknownTool(name: string, known: readonly string[]): string {
-  return `There is no tool called ${name}. Tools you have: ${known.join(", ") || "none"}.`;
+  return `There is no tool named ${name}. Your tools: ${known.join(", ") || "none"}.`;
 }
 
 export function invalidInput(name: string, error: z.ZodError): string {

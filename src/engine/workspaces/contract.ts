@@ -8,7 +8,7 @@ export const workspacesApi = {
   changes: apiRoute({
     method: "get",
     path: "/api/sessions/{id}/changes",
-    summary: "Changed files of the workspace: since its beginning, or by one turn",
+    summary: "Changed files of the workspace: since it was created, or by one turn",
     tag: "Workspaces",
     query: z.strictObject({ turn: line(200).min(1).optional() }),
     response: sessionChangesSchema,

@@ -48,8 +48,8 @@ function requireGone(runner: RunnerRow | undefined, live: readonly RunRow[], now
     "conflict",
     "workspace_online",
     mayBeAtWork
-      ? "The machine that holds this session's files may be at work on its turn. Try again in half a minute, if it is not back by then."
-      : "The machine that holds this session's files is connected, so the session goes on there.",
+      ? "The machine with this session's files may still be working on its turn. If it is still offline in half a minute, try again."
+      : "The machine with this session's files is connected, so the session continues there.",
   );
 }
 
@@ -92,7 +92,7 @@ function requireMovable(
     throw new Refusal(
       "conflict",
       "workspace_missing",
-      "This session has no files on any machine. Its next turn goes to any runner that fits.",
+      "This session has no files on any machine. Its next turn can run on any suitable runner.",
     );
   if (isInFolder(row))
     throw new Refusal(
@@ -118,7 +118,7 @@ async function requireElsewhere(work: Work, row: SessionRow, goneId: string): Pr
   throw new Refusal(
     "conflict",
     "workspace_not_movable",
-    `This session was started for ${wanted}, which no other runner has. Start the runner there again, or start a new session.`,
+    `This session needs ${wanted}, which no other runner has. Start the runner there again, or start a new session.`,
   );
 }
 
@@ -131,7 +131,7 @@ function requireNothingAsked(live: readonly RunRow[]): void {
   throw new Refusal(
     "conflict",
     "session_busy",
-    "The session asks something. Answer it or stop the turn first, then continue elsewhere.",
+    "The session is waiting for an answer. Answer it or stop the turn first, then continue on another machine.",
   );
 }
 
@@ -183,17 +183,17 @@ function relocationText({ changes }: WorkspaceRow): string {
   const carried = files.filter((file) => exactPatch(file) !== null).map(({ path }) => path);
   const left = files.filter((file) => exactPatch(file) === null).map(({ path }) => path);
   const lines = [
-    "[workspace] The machine that held this session's files is gone, and the session continues on another one in a new workspace.",
+    "[workspace] The machine with this session's files is gone. The session continues on another one, in a new workspace.",
     carried.length === 0
-      ? "No changes were recorded that could be carried over: the workspace is as it was at the beginning."
-      : `Carried over, as they were at the end of the last turn: ${listed(carried)}.`,
+      ? "There were no recorded changes to restore: the workspace is as it was at the start."
+      : `Restored, as of the end of the last turn: ${listed(carried)}.`,
   ];
   if (left.length > 0 || more > 0)
     lines.push(
-      `Not carried over, because they are binary or not UTF-8, too long or too many: ${listed(left, more)}.`,
+      `Not restored, because they are binary, not UTF-8, too long or too many: ${listed(left, more)}.`,
     );
   lines.push(
-    "Gone with the machine: what was changed since, commits that were not pushed, ignored and installed files, and running processes. Look at the files before you go on.",
+    "Lost with the machine: later changes, commits that were not pushed, ignored and installed files, and running processes. Check the files before you continue.",
   );
   return lines.join("\n");
 }

@@ -216,7 +216,7 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
       });
     expect(refusal).toMatchObject({
       code: "workspace_full",
-      message: expect.stringMatching(/has grown all the same.* in \d+ s/),
+      message: expect.stringMatching(/has still grown.* in \d+ s/),
     });
   });
 

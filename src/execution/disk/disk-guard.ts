@@ -163,7 +163,7 @@ export class DiskGuard implements MeterHost {
     const figures = lacksFiles(space, floor)
       ? `only ${space.freeFiles} of its ${space.totalFiles} files (inodes) are free`
       : `${sizeText(space.freeBytes)} are free, and ${sizeText(floor)} must stay free`;
-    return `The disk of the runner${folder === this.#options.folder ? "" : " that holds this folder"} is almost full: ${figures}. Work waits and goes on by itself when there is room; end sessions that are done, or make room on that machine.`;
+    return `The runner's disk${folder === this.#options.folder ? "" : " for this folder"} is almost full: ${figures}. Work waits and continues by itself when there is space; end sessions that are done, or free space on that machine.`;
   }
 
   /** Free space, floor and quota, for reports. */
@@ -301,10 +301,10 @@ export class DiskGuard implements MeterHost {
     }
     const found = this.#pressed.findGrowing(this.space(this.#options.folder), this.#commands);
     if (!found) return;
-    const wrote = `This workspace has grown by ${sizeText(found.grown)} meanwhile, more than any other.`;
+    const wrote = `This workspace has grown by ${sizeText(found.grown)} in the meantime, more than any other.`;
     for (const command of this.#commands)
       if (command.meter === found.meter && !command.isEnding)
-        this.#endFor(command, `The disk of the runner is running full. ${wrote}`);
+        this.#endFor(command, `The runner's disk is filling up. ${wrote}`);
   }
 
   #endFor(command: WatchedCommand, why: string): void {

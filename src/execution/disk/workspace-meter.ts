@@ -261,7 +261,7 @@ export class WorkspaceMeter {
     if (this.measuredAt < command.startedAt) return null;
     command.baseline ??= this.#usage;
     return isMore(this.#usage, command.baseline)
-      ? `${this.#fullText()} A command in a full workspace may run as long as the workspace does not grow.`
+      ? `${this.#fullText()} In a full workspace, commands can run as long as the workspace does not grow.`
       : null;
   }
 
@@ -306,7 +306,7 @@ export class WorkspaceMeter {
     throw new Refusal(
       "conflict",
       WORKSPACE_FULL,
-      `${this.#fullText()} It was full and has grown all the same, so the next command can run in ${Math.ceil(waitMs / 1_000)} s. Let it only delete.`,
+      `${this.#fullText()} It was full and has still grown, so the next command can run in ${Math.ceil(waitMs / 1_000)} s. It should only delete.`,
     );
   }
 
@@ -365,16 +365,16 @@ export class WorkspaceMeter {
     const { quota } = this;
     const isShared = quota.bytes < this.#host.quota(this.workFolder).bytes;
     return [
-      `workspace_full: the workspace takes up ${sizeText(bytes)} in ${files} files, with /tmp and the home folder; it may take up ${sizeText(quota.bytes)} in ${quota.files} files.`,
+      `workspace_full: the workspace uses ${sizeText(bytes)} in ${files} files, with /tmp and the home folder; the limit is ${sizeText(quota.bytes)} in ${quota.files} files.`,
       ...(isShared
         ? [
-            "Other sessions of the same person take up the rest of what one person may have; end those that are done.",
+            "Other sessions of the same person use the rest of that person's space; end those that are done.",
           ]
         : []),
       ...(isWhole
         ? []
         : [
-            "It holds folders that cannot be measured, because they cannot be read or are nested too deep; delete them first.",
+            "It contains folders that cannot be measured, because they are unreadable or nested too deep; delete them first.",
           ]),
       "Delete what is not needed, such as build output, caches and temporary files.",
     ].join(" ");

@@ -40,7 +40,7 @@ const OLLAMA_PORT = "11434";
 
 const NAME = /^[a-z][a-z0-9-]{0,40}$/;
 const customSchema = z.record(
-  z.string().regex(NAME, "a name of small letters, digits and dashes"),
+  z.string().regex(NAME, "a name of lower-case letters, digits and dashes"),
   z.strictObject({
     baseUrl: z.string(),
     apiKey: z.string().min(1).optional(),
@@ -135,7 +135,7 @@ export function changedProvider(
     throw new Refusal(
       "invalid",
       "provider_name_invalid",
-      `The name ${JSON.stringify(name)} cannot be used. Take up to 32 small letters, digits and dashes, but not demo.`,
+      `The name ${JSON.stringify(name)} cannot be used. Use up to 32 lower-case letters, digits and dashes, but not demo.`,
     );
   }
   const {
@@ -172,7 +172,7 @@ function customFrom(json: string | undefined): ProviderSettings[] {
     throw new Refusal(
       "invalid",
       "setting_invalid",
-      `MUSTER_PROVIDERS must be JSON such as {"name": {"baseUrl": "http://localhost:8000/v1"}}: ${issue?.path.join(".") || "the whole"}: ${issue?.message ?? "not understood"}.`,
+      `MUSTER_PROVIDERS must be JSON such as {"name": {"baseUrl": "http://localhost:8000/v1"}}: ${issue?.path.join(".") || "the value"}: ${issue?.message ?? "not valid"}.`,
     );
   }
   return Object.entries(parsed.data).map(([name, custom]) => changedProvider(name, custom));
@@ -196,7 +196,7 @@ export function normalBaseUrl(given: string): string {
     throw new Refusal(
       "invalid",
       "base_url_invalid",
-      "The address of a model provider must begin with http:// or https:// and hold no user name or password. Give the key apart from it.",
+      "The address of a model provider must start with http:// or https:// and must not contain a user name or password. Set the key separately.",
     );
   }
   const path = url.pathname

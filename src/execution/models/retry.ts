@@ -106,7 +106,7 @@ async function* passOn(
   }
   return {
     code: "model_stream_broken",
-    message: `The answer of ${provider.name} broke off. It is asked again by itself.`,
+    message: `The answer of ${provider.name} broke off. It is retried by itself.`,
     retryable: true,
   };
 }

@@ -28,7 +28,7 @@ export class MachineSandbox {
   readonly #options: MachineSandboxOptions;
   readonly #opened = new Set<Sandbox>();
   #isConsented = false;
-  #probe: SandboxProbe = { usable: false, why: "The sandbox has not been looked at yet." };
+  #probe: SandboxProbe = { usable: false, why: "The sandbox has not been checked yet." };
   #probing: Promise<void> | undefined;
   #mode: "none" | "bubblewrap" | "local" = "none";
   /** Counts changes of the mode: a sandbox opened before one is not used after it. */
@@ -58,7 +58,7 @@ export class MachineSandbox {
     this.#probe = await wanted.probe().catch(
       (error: unknown): SandboxProbe => ({
         usable: false,
-        why: `The sandbox could not be tried out: ${(error as Error).message}`,
+        why: `The sandbox could not be checked: ${(error as Error).message}`,
       }),
     );
     await this.#settle();

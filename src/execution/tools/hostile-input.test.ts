@@ -63,7 +63,7 @@ describe("hostile input", () => {
   ])("that no program takes is refused by %s in %s", async (name, field, rest) => {
     for (const text of UNSTORABLE) {
       const { error } = await call(name, { ...rest, [field]: text });
-      expect(error).toContain(`${field} holds a NUL character or broken Unicode`);
+      expect(error).toContain(`${field} contains a NUL character or broken Unicode`);
     }
   });
 });

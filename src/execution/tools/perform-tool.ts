@@ -26,7 +26,7 @@ export function createTool<S extends z.ZodType>(
       const odd = findUnstorable(parsed.data);
       if (odd) return failed(unusable(odd));
       try {
-        if (context.signal.aborted) return failed("It was stopped before it began.");
+        if (context.signal.aborted) return failed("It was stopped before it started.");
         return await work(context, parsed.data);
       } catch (error) {
         return failed(explain(error));
@@ -37,7 +37,7 @@ export function createTool<S extends z.ZodType>(
 
 /** No path, argument or journal accepts such text, so a call with it would not do what it says. */
 function unusable(path: readonly string[]): string {
-  return `${path.join(".")} holds a NUL character or broken Unicode, which cannot be used here. Leave it out; to write such bytes into a file, use printf in bash.`;
+  return `${path.join(".")} contains a NUL character or broken Unicode, which cannot be used here. Remove it; to write such bytes into a file, use printf in bash.`;
 }
 
 export function failed(error: string): ToolOutcome {
@@ -62,8 +62,8 @@ const SAYINGS: Readonly<Record<string, string>> = {
   EPERM: "That is not permitted here. Choose another path",
   ENOSPC: "The disk is full. Delete what is not needed and try again",
   EDQUOT: "The disk quota is used up. Delete what is not needed and try again",
-  EFBIG: "The file would be larger than is allowed. Write less",
-  EROFS: "That place is read-only. Write somewhere in the workspace",
+  EFBIG: "The file would exceed the size limit. Write less",
+  EROFS: "That location is read-only. Write somewhere in the workspace",
   ENAMETOOLONG: "The name is too long. Choose a shorter one",
   EMFILE: "The runner has too many files open. Try again in a moment",
   ENFILE: "The machine has too many files open. Try again in a moment",

@@ -137,7 +137,7 @@ export class Housekeeping {
       this.#people.at = Number.NEGATIVE_INFINITY;
       await removeTree(to);
       const why = isOld ? "after 7 days" : "early, to make room";
-      log.info({ workspaceId: id }, `removed workspace deleted for good, ${why}`);
+      log.info({ workspaceId: id }, `removed workspace deleted permanently, ${why}`);
     }
   }
 
@@ -180,7 +180,7 @@ export class Housekeeping {
     throw new Refusal(
       "conflict",
       WORKSPACE_FULL,
-      "Your sessions take up all the space that one person may use on this runner. End sessions that are done (terminate them), or have their agents delete files.",
+      "Your sessions use all the space that one person may use on this runner. End sessions that are done (terminate them), or have their agents delete files.",
     );
   }
 

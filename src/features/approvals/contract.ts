@@ -82,7 +82,7 @@ export const approvalsApi = {
   list: apiRoute({
     method: "get",
     path: APPROVALS,
-    summary: "Approvals, questions and plans that your agents sent you, newest first",
+    summary: "Approvals, questions and plans from your agents, newest first",
     tag: TAG,
     query: approvalListQuery,
     response: pageOf(approvalSchema),

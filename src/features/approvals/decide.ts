@@ -85,13 +85,13 @@ function plainDecision(gate: GateRow, request: DecisionRequest): GateDecision {
     throw new Refusal(
       "invalid",
       "answers_missing",
-      "This is a question: give an answer to each part of it, or deny it to leave it unanswered.",
+      "This is a question: answer each part of it, or deny it to leave it unanswered.",
     );
   if (scope !== "once" && (gate.kind !== "approval" || targetOf(gate, allowed) === null))
     throw new Refusal(
       "invalid",
       "scope_not_possible",
-      "This can be decided only once: a rule could not say all of it, such as the folder it runs in. Leave scope out.",
+      "This can be allowed only once: a rule cannot describe all of it, such as the folder it runs in. Leave scope out.",
     );
   return { allowed, reason: reasonOf(request), answers: null, scope };
 }
@@ -105,7 +105,7 @@ function sendBack(gate: GateRow, request: DecisionRequest): GateDecision {
       "Only a plan can be sent back. Allow this, or deny it.",
     );
   const reason = reasonOf(request);
-  if (reason === null) throw new Refusal("invalid", "reason_missing", "Say what is to be changed.");
+  if (reason === null) throw new Refusal("invalid", "reason_missing", "Say what to change.");
   if (request.scope !== undefined && request.scope !== "once")
     throw new Refusal("invalid", "scope_not_possible", "A plan is decided once. Leave scope out.");
   return { allowed: false, reason, answers: null, scope: "once", revise: true };
@@ -125,10 +125,10 @@ function answersTo(gate: GateRow, request: DecisionRequest, answers: string[]): 
     throw new Refusal(
       "invalid",
       "not_a_question",
-      "This waits for a decision and not for answers: allow it, or deny it.",
+      "This needs a decision, not answers: allow it, or deny it.",
     );
   if (request.scope !== undefined && request.scope !== "once")
-    throw new Refusal("invalid", "scope_not_possible", "Answers hold once. Leave scope out.");
+    throw new Refusal("invalid", "scope_not_possible", "Answers apply once. Leave scope out.");
   const questions = questionsOf(gate);
   if (questions.length !== answers.length)
     throw invalidAnswers(
@@ -141,7 +141,7 @@ function answersTo(gate: GateRow, request: DecisionRequest, answers: string[]): 
 function checkAnswer(question: AskedQuestion, given: string, at: number): string {
   const answer = cleanText(given);
   if (answer.trim() === "")
-    throw invalidAnswers(`Answer ${at + 1} is empty. Say something, or deny the question.`);
+    throw invalidAnswers(`Answer ${at + 1} is empty. Type an answer, or deny the question.`);
   const labels = question.options?.map(({ label }) => label) ?? [];
   if (labels.length === 0 || question.freeText !== false) return answer;
   const choices = question.multiple ? answer.split("\n").filter((line) => line !== "") : [answer];
@@ -154,7 +154,7 @@ function deniedByRule(reason: string): Refusal {
   return new Refusal(
     "conflict",
     "denied_by_rule",
-    `This cannot be allowed any more: ${reason} The call was denied, and the agent is told so.`,
+    `This can no longer be allowed: ${reason} The call was denied, and the agent is notified.`,
   );
 }
 

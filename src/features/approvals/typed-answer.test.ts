@@ -114,7 +114,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const { id: byKey } = await say(sessionId, "by a key", {}, key);
       expect((await at.world.kernel.prompts.get(key, byKey)).waitingFor).toMatchObject({
         reason: "behind_other_prompts",
-        message: expect.stringContaining("asks its person something"),
+        message: expect.stringContaining("waiting for an answer to its question"),
       });
       await expect(say(sessionId, "mine", {}, member)).rejects.toMatchObject({ code: "not_found" });
       expect(await pending(sessionId)).toHaveLength(1);
@@ -184,11 +184,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         return (await turn.journal([asks(id, "ask_user_question", { questions })]))[id];
       };
       for (const [labels, words] of [
-        [["Yes"], "one option is no choice"],
+        [["Yes"], "one option is not a choice"],
         [["A", "Other"], "leave out “Other”"],
         [["A", "other…"], "leave out “Other”"],
         [["A", "Other (please say)"], "leave out “Other”"],
-        [["A", "a "], "stands there twice"],
+        [["A", "a "], "appears twice"],
       ] as const)
         expect(await judged([...labels])).toMatchObject({
           verdict: "invalid",

@@ -99,7 +99,7 @@ const auditListQuery = z.strictObject({
   action: z
     .enum([...AUDIT_ACTIONS, ...ACTION_ALIASES])
     .optional()
-    .describe("An action, or an event of an agent's loop such as tool_call."),
+    .describe("An action, or an event of an agent's turn such as tool_call."),
   category: z.enum(AUDIT_CATEGORIES).optional(),
   from: instant,
   to: instant,
@@ -112,7 +112,7 @@ export const auditApi = {
   list: apiRoute({
     method: "get",
     path: "/api/audit",
-    summary: "Events, newest first: all for admins, those of your own sessions for others",
+    summary: "Events, newest first: all for admins, otherwise those of your own sessions",
     tag: TAG,
     query: auditListQuery,
     response: pageOf(auditEventSchema),

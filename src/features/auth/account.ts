@@ -126,7 +126,7 @@ async function requireFresh({ store, now }: PasswordDesk, maker: Maker): Promise
   throw new Refusal(
     "forbidden",
     "sign_in_again",
-    "You have no password yet, so sign in again first; then do this within ten minutes.",
+    "You have no password yet. Sign in again, then do this within ten minutes.",
   );
 }
 
@@ -186,7 +186,7 @@ export function refuseKeys({ scopes }: UserPrincipal, { kind }: Maker): void {
   throw new Refusal(
     "forbidden",
     "sign_in_needed",
-    "How one signs in is changed by a person who has signed in, not with an API key. Sign in first.",
+    "An API key cannot change how you sign in. Sign in first.",
   );
 }
 
@@ -202,7 +202,7 @@ async function emailOf(tx: Tx, user: PersonRow, wanted: string | undefined): Pro
     throw new Refusal(
       "invalid",
       "email_missing",
-      "Say with which e-mail address you sign in: give it as `email`, in the terminal with --email you@example.com.",
+      "Name the e-mail address you sign in with: send it as `email`, or in the terminal with --email you@example.com.",
     );
   const other = await findUserByEmail(tx, email);
   if (other && other.id !== user.id) throw emailTaken();
@@ -213,6 +213,6 @@ export function emailTaken(): Refusal {
   return new Refusal(
     "conflict",
     "email_taken",
-    "Somebody has this e-mail address already. Use another one.",
+    "Somebody already has this e-mail address. Use another one.",
   );
 }

@@ -151,7 +151,7 @@ export const runnerTokensApi = {
   list: apiRoute({
     method: "get",
     path: "/api/runners/tokens",
-    summary: "Tokens for runners: your own; for admins all",
+    summary: "Runner tokens: your own; for admins, everybody's",
     tag: "Runners",
     response: pageOf(runnerTokenSchema),
   }),

@@ -94,8 +94,7 @@ export async function setFirstPassword(
   if (!owner) return false;
   const password = readPassword();
   const address = emailSchema.safeParse(email ?? owner.email);
-  if (!address.success)
-    throw notAllowed("MUSTER_OWNER_EMAIL: must be the address that the owner signs in with");
+  if (!address.success) throw notAllowed("MUSTER_OWNER_EMAIL: must be the owner's e-mail address");
   if (!passwordSchema.safeParse(password).success)
     throw notAllowed("MUSTER_OWNER_PASSWORD_FILE: must hold 12 to 256 characters");
   refuseWeakPassword(password, address.data);
@@ -106,7 +105,7 @@ export async function setFirstPassword(
     if (!user || (await findPassword(tx, userId))) return false;
     const other = await findUserByEmail(tx, address.data);
     if (other && other.id !== userId)
-      throw notAllowed("MUSTER_OWNER_EMAIL: must not be the address of somebody else here");
+      throw notAllowed("MUSTER_OWNER_EMAIL: must not be another member's address");
     await saveUser(tx, { ...user, email: address.data });
     await savePassword(tx, { user_id: userId, org_id: user.org_id, hash, updated_at: tx.now });
     const { org_id: orgId } = user;
@@ -116,9 +115,5 @@ export async function setFirstPassword(
 }
 
 function notAllowed(why: string): Refusal {
-  return new Refusal(
-    "invalid",
-    "config_invalid",
-    `A setting has a value that is not allowed.\n${why}`,
-  );
+  return new Refusal("invalid", "config_invalid", `A setting has an invalid value.\n${why}`);
 }

@@ -185,7 +185,7 @@ function skillsNotice(skills: ResolvedPersona["skills"]): Brief["instructions"][
     return `- ${name}: ${oneLine} (${SKILLS_FOLDER}/${name}/SKILL.md)`;
   });
   const content = [
-    "Your persona has these skills: instructions and files for one kind of work, in the workspace. Before you do such work, read the skill's SKILL.md and follow it; paths in it are relative to its folder.",
+    "Your persona has these skills: instructions and files for one kind of work, in the workspace. Before you do such work, read the skill's SKILL.md and follow it. Paths in it are relative to its folder.",
     ...lines,
   ].join("\n");
   return { name: "SKILLS", content };

@@ -82,7 +82,7 @@ export const delegationApi = {
   children: apiRoute({
     method: "get",
     path: "/api/sessions/{id}/children",
-    summary: "The session's children, live ones first, then the newest, with the cost of the tree",
+    summary: "The session's children: live ones first, then the newest, with the cost of the tree",
     tag: TAG,
     response: familySchema,
   }),

@@ -47,7 +47,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         for (let index = 0; index < 25; index += 1)
           errors.push((await turn.tool("notify_parent", { message: `n${index}.` })).error);
         expect(errors.filter((error) => error === null)).toHaveLength(20);
-        expect(errors.at(-1)).toMatch(/has not read yet/);
+        expect(errors.at(-1)).toMatch(/unread messages from you/);
         await at.say(parentId, "STOP");
         expect(await at.wakes(parentId)).toHaveLength(1);
         await at.settle(busy, done("ok"));
@@ -91,7 +91,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         const childId = await at.spawn(parentId, { prompt: "/clear" });
         expect(await at.session(childId)).toMatchObject({ activity: "idle" });
         const woken = await at.turnOf(parentId);
-        expect(woken.assignment.content).toMatch(/worker\.ended.*> Its context is fresh/s);
+        expect(woken.assignment.content).toMatch(/worker\.ended.*> Its context was cleared/s);
       });
 
       it("of awaited children and questions, also when they were folded together", async () => {
@@ -218,7 +218,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect(await at.arrived()).toEqual([]);
         const notices = async () =>
           (await sessions().transcript(owner, parentId, { limit: 50 })).items.filter(
-            ({ kind, text }) => kind === "notice" && text?.includes("waits for you"),
+            ({ kind, text }) => kind === "notice" && text?.includes("write something to continue"),
           );
         const more = await at.spawn(parentId, { title: "late" }).catch((error: unknown) => error);
         expect(more).toMatchObject({ code: "unattended_limit_reached" });

@@ -21,7 +21,7 @@ export async function childRegister(
   const children = await listLiveChildren(reader, session.id, LISTED + 1);
   if (children.length === 0) return null;
   const lines = children.slice(0, LISTED).map((one) => registerLine(one, isGuestThread(thread)));
-  if (children.length > LISTED) lines.push("- and more; list your children to see them");
+  if (children.length > LISTED) lines.push("- and more; list your children to see all");
   return `[Your child sessions now]\n${lines.join("\n")}`;
 }
 

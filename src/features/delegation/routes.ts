@@ -28,7 +28,7 @@ export const delegationRoutes: readonly Route[] = [
         throw new Refusal(
           "conflict",
           "worker_not_linked",
-          "This session has no parent. There is nothing to take it away from.",
+          "This session has no parent, so it cannot be detached.",
         );
       }
       const by = principalKey(principal);

@@ -52,14 +52,14 @@ export const readOnInput = {
     .min(0)
     .optional()
     .describe(
-      "Reads on in one text from this character instead: the newest message, or with promptId what was said at the end of that turn. nextOffset says where to go on.",
+      "Continues one text from this character: the newest message, or with promptId what was said at the end of that turn. nextOffset is where to continue.",
     ),
   promptId: z
     .string()
     .min(1)
     .max(200)
     .optional()
-    .describe("The turn whose result is read, as you were told it."),
+    .describe("The turn whose result to read, from the notification."),
 };
 
 export const NOTHING_SAID = { output: null, error: "It has said nothing there." };

@@ -13,7 +13,7 @@ export class CallSlots {
       throw new Refusal(
         "limit",
         "too_many_model_requests",
-        `A turn may have ${MAX_CALLS_PER_RUN} requests to models under way. Wait until one has ended.`,
+        `A turn may have ${MAX_CALLS_PER_RUN} open requests to models. Wait until one has ended.`,
         { retryAfterMs: 1_000 },
       );
     this.#counts.set(runId, count + 1);

@@ -37,7 +37,7 @@ export const gatewayApi = {
   get: apiRoute({
     method: "get",
     path: SETTINGS,
-    summary: "The model gateway's settings: which machines reach the organisation's models",
+    summary: "Which machines reach the organisation's models",
     tag: "Providers",
     response: one,
   }),

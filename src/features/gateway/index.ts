@@ -129,7 +129,7 @@ function withAnswerNote(passage: AdmittedCall, note: () => Promise<void>): Admit
 
 const SENTENCES = {
   budget: "The session has used its budget. Raise it, or start another session.",
-  turn: "The turn has cost what one may cost. Send another prompt to go on, or raise MUSTER_MAX_TURN_COST.",
+  turn: "The turn has reached its cost limit. Send another prompt to continue, or raise MUSTER_MAX_TURN_COST.",
 } as const;
 
 function isPersonal(scope: string): boolean {

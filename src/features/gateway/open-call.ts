@@ -128,7 +128,7 @@ function runOver(): Refusal {
   return new Refusal(
     "forbidden",
     "run_over",
-    "This run token is no longer good for models: its turn has ended, waits or is being stopped. Send a prompt to go on.",
+    "This run token is no longer valid for models: its turn has ended, waits or is stopping. Send a prompt to continue.",
   );
 }
 
@@ -150,8 +150,8 @@ function allowedModel(run: RunRow, { provider, model, offered }: NewCall): strin
     "forbidden",
     "model_not_allowed",
     !isOffered
-      ? "The organisation does not offer this model. Choose one of those at /api/models."
-      : "This turn was begun with another model. Choose the model in the session's settings, and send a prompt.",
+      ? "The organisation does not offer this model. Choose one from /api/models."
+      : "This turn started with another model. Choose the model in the session's settings, and send a prompt.",
   );
 }
 

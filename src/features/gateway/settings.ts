@@ -31,7 +31,7 @@ export function requireOpen({ personal_runners }: GatewaySettingsRow, isPersonal
   throw new Refusal(
     "forbidden",
     "gateway_closed",
-    "The organisation's models are closed to members' own machines. Work on a runner of the organisation, give this machine a key of its own, or ask an admin to open the model gateway.",
+    "The organisation's models are closed to members' own machines. Use a runner of the organisation, give this machine its own key, or ask an admin to open the model gateway.",
   );
 }
 

@@ -117,7 +117,7 @@ const memoryChangeSchema = z
     pinned: z.boolean(),
   })
   .partial()
-  .refine((change) => Object.keys(change).length > 0, "Say what is to be changed.");
+  .refine((change) => Object.keys(change).length > 0, "Say what to change.");
 export type MemoryChange = z.infer<typeof memoryChangeSchema>;
 
 const instant = z.iso

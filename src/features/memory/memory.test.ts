@@ -387,7 +387,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const repo = "https://example.org/team/app.git";
       const plain = await world.startTurn(await world.createSession({ repo }, ann), "go", ann);
       expect(plain.assignment.tools.filter((tool) => tool.startsWith("memory_"))).toEqual([]);
-      expect((await plain.tool("memory_read", {})).error).toContain("no tool called memory_read");
+      expect((await plain.tool("memory_read", {})).error).toContain("no tool named memory_read");
       await plain.end("ok");
       const session = await world.createSession({ repo, enableMemory: true }, ann);
       const turn = await world.startTurn(session, "go", ann);

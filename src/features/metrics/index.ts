@@ -40,7 +40,7 @@ function createCounters() {
     ),
     lost: new LabelledCounter(
       "muster_runs_lost_total",
-      "Attempts that were taken from their runner, by reason",
+      "Attempts taken from their runner, by reason",
       "reason",
     ),
     waited: new DurationHistogram(
@@ -59,17 +59,17 @@ function createCounters() {
     ),
     outputTokens: new LabelledCounter(
       "muster_model_output_tokens_total",
-      "Tokens that models wrote",
+      "Tokens written by models",
       "model",
     ),
     cost: new LabelledCounter(
       "muster_model_cost_dollars_total",
-      "Cost of requests whose price is known, in US dollars",
+      "Cost of requests with a known price, in US dollars",
       "model",
     ),
     unpriced: new LabelledCounter(
       "muster_model_unpriced_requests_total",
-      "Requests to models whose price is not known",
+      "Requests to models without a known price",
       "model",
     ),
   };

@@ -66,7 +66,7 @@ const model = z
 
 const identityFields = {
   name: line(80)
-    .refine((text) => !/\p{Cf}/u.test(text), "must not contain characters that are not seen")
+    .refine((text) => !/\p{Cf}/u.test(text), "must not contain invisible characters")
     .refine((text) => !isPlatformName(text), "must not be the name of the platform"),
   handle: handleSchema,
   avatar: line(MAX_AVATAR_CHARS)
@@ -75,7 +75,7 @@ const identityFields = {
     })
     .nullable()
     .describe(
-      "An emoji, an https address, or an image as a base64 data: URL, which the server keeps and shows at /api/agents/{userId}/avatar.",
+      "An emoji, an https address, or an image as a base64 data: URL, which the server stores and serves at /api/agents/{userId}/avatar.",
     ),
   style: z.enum(STYLES),
   customInstructions: z.string().max(MAX_INSTRUCTION_CHARS).transform(cleanText).nullable(),

@@ -143,7 +143,7 @@ export const orgsApi = {
   openSession: apiRoute({
     method: "post",
     path: `${SESSIONS}/{sessionId}/open`,
-    summary: "Read somebody's session for an hour, for a reason that its owner is told (admins)",
+    summary: "Read somebody's session for an hour; its owner is notified, with the reason (admins)",
     tag: TAG,
     body: z.strictObject({ reason: z.string().trim().min(3).max(500) }),
     response: z.object({ session: overseenSessionSchema }),

@@ -108,7 +108,7 @@ async function addressOfLeaver(
   throw new Refusal(
     "invalid",
     "email_missing",
-    "We do not know their e-mail address. Say for which one the invitation is.",
+    "Their e-mail address is not known. Name the address for the invitation.",
   );
 }
 
@@ -284,7 +284,7 @@ function badInvitation(): Refusal {
   return new Refusal(
     "not_found",
     "invitation_not_valid",
-    "This invitation is not valid (any more). Ask an admin for a new one.",
+    "This invitation is not valid or has expired. Ask an admin for a new one.",
   );
 }
 
@@ -293,7 +293,7 @@ function claimedBy({ id, name }: PersonRow): Refusal {
   return new Refusal(
     "conflict",
     "email_taken",
-    `${name} (${id}) has this e-mail address in their account. If it is theirs, they are here already. If it is not, have them set their own or remove them, then invite again.`,
+    `${name} (${id}) has this e-mail address in their account. If it is theirs, they are already a member. If it is not, have them set their own or remove them, then invite again.`,
   );
 }
 
@@ -302,7 +302,7 @@ function otherEmail(): Refusal {
   return new Refusal(
     "invalid",
     "email_not_invited",
-    "This invitation is for another e-mail address. Use the one that you were invited with.",
+    "This invitation is for another e-mail address. Use the address you were invited with.",
   );
 }
 
@@ -310,6 +310,6 @@ function tooMany(): Refusal {
   return new Refusal(
     "conflict",
     "invitation_limit_reached",
-    `At most ${MAX_OPEN} invitations wait at once. Withdraw those that nobody will use.`,
+    `There can be at most ${MAX_OPEN} pending invitations. Withdraw some that nobody will use.`,
   );
 }

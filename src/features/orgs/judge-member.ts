@@ -6,6 +6,6 @@ export const judgeMember: Judge = async ({ tx }, { session }) => {
   const { owner_id: ownerId } = session.row;
   const person = ownerId === null ? undefined : await findUser(tx, ownerId);
   if (!person || isHere(person)) return undefined;
-  const reason = "The person whose session this is has left the organisation, so nothing is done.";
+  const reason = "The owner of this session has left the organisation, so nothing is done.";
   return { verdict: "deny", reason };
 };

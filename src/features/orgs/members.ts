@@ -129,7 +129,7 @@ async function lockMember(tx: Tx, by: UserPrincipal, userId: string): Promise<Pe
 export async function requireStillAdmin(tx: Tx, by: UserPrincipal): Promise<void> {
   const self = await findUser(tx, by.userId);
   if (self && isHere(self) && self.role === "admin") return;
-  throw new Refusal("forbidden", "forbidden", "You are no admin any more.");
+  throw new Refusal("forbidden", "forbidden", "You are no longer an admin.");
 }
 
 async function refuseLastAdmin(tx: Tx, member: PersonRow): Promise<void> {

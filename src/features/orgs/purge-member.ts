@@ -82,7 +82,7 @@ function requireConfirmation({ name, email }: PersonRow, confirm: string): void 
   throw new Refusal(
     "invalid",
     "confirmation_wrong",
-    "That is not who this is. To remove everything of theirs for good, send their name or e-mail address as confirm.",
+    "The confirmation does not match. To delete all their data permanently, send their name or e-mail address as confirm.",
   );
 }
 
@@ -90,6 +90,6 @@ function stillMember(): Refusal {
   return new Refusal(
     "conflict",
     "still_member",
-    "They still belong to the organisation. Remove them first; then their data can be purged.",
+    "They are still a member of the organisation. Remove them first; then their data can be purged.",
   );
 }

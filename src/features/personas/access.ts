@@ -54,13 +54,13 @@ export async function requireEditable(
     throw new Refusal(
       "conflict",
       "persona_archived",
-      "This persona was deleted and is kept only for the sessions that use it. Create a new one from an export of it.",
+      "This persona was deleted and is kept only for the sessions that use it. Create a new one from an export.",
     );
   if (!mayEdit(person, row))
     throw new Refusal(
       "forbidden",
       "forbidden",
-      "A persona is changed by who made it or by an admin. Create one of your own from an export of it.",
+      "Only its creator or an admin can change a persona. Create your own from an export of it.",
     );
   return row;
 }

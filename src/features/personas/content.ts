@@ -115,9 +115,9 @@ const sumOf = (texts: readonly { content: string }[]) =>
 export function requireFits(files: readonly PersonaFile[]): void {
   const large = files.find(({ content }) => bytesOf(content) > MAX_FILE_BYTES);
   if (large)
-    throw tooLarge(`${large.filename} has more than ${MAX_FILE_BYTES} bytes. Split it or cut it.`);
+    throw tooLarge(`${large.filename} has more than ${MAX_FILE_BYTES} bytes. Split or shorten it.`);
   if (sumOf(files) > MAX_FILES_BYTES)
-    throw tooLarge(`The files have more than ${MAX_FILES_BYTES} bytes together. Remove some.`);
+    throw tooLarge(`The files have more than ${MAX_FILES_BYTES} bytes in total. Remove some.`);
 }
 
 export function requireSkillsFit(
@@ -125,9 +125,9 @@ export function requireSkillsFit(
 ): void {
   const files = skills.flatMap((skill) => skill.files);
   if (files.length > MAX_SKILL_FILES)
-    throw tooLarge(`The skills have more than ${MAX_SKILL_FILES} files together. Remove some.`);
+    throw tooLarge(`The skills have more than ${MAX_SKILL_FILES} files in total. Remove some.`);
   if (sumOf(files) > MAX_SKILLS_BYTES)
-    throw tooLarge(`The skills have more than ${MAX_SKILLS_BYTES} bytes together. Remove some.`);
+    throw tooLarge(`The skills have more than ${MAX_SKILLS_BYTES} bytes in total. Remove some.`);
 }
 
 function tooLarge(message: string): Refusal {

@@ -62,7 +62,7 @@ const filesSchema = z
   .superRefine((files, context) => {
     const repeated = findRepeatedName(files.map(({ filename }) => filename));
     if (repeated !== undefined)
-      context.addIssue({ code: "custom", message: `${repeated} is there twice` });
+      context.addIssue({ code: "custom", message: `${repeated} appears twice` });
   });
 
 /**
@@ -79,7 +79,7 @@ export const personaRuleSchema = newRuleSchema
       context.addIssue({ code: "custom", path: ["pattern"], message });
     if (!isStorable(pattern)) refuse(UNSTORABLE);
     if (/[*?]/.test(pattern) && pattern.length > MAX_GLOB_CHARS)
-      refuse(`with * or ? it has at most ${MAX_GLOB_CHARS} characters`);
+      refuse(`with * or ?, a pattern has at most ${MAX_GLOB_CHARS} characters`);
     if (tool === "web_fetch" && effect === "allow" && !NAMES_HOST.test(pattern))
       refuse("must name the host in full, such as example.org or https://example.org/*");
   });
@@ -98,7 +98,7 @@ const settings = {
   files: filesSchema,
   skills: skillsSchema,
 };
-const slug = z.string().regex(SLUG, "must be small letters, digits and dashes, at most 60");
+const slug = z.string().regex(SLUG, "must be lower-case letters, digits and dashes, at most 60");
 
 export const newPersonaSchema = z.strictObject({
   ...settings,
@@ -248,7 +248,7 @@ export const personasApi = {
   create: apiRoute({
     method: "post",
     path: PERSONAS,
-    summary: "Create a persona; it is private unless you say otherwise",
+    summary: "Create a persona; it is private by default",
     tag: TAG,
     body: newPersonaSchema,
     response: onePersona,

@@ -40,7 +40,7 @@ function requireShared(row: PersonaRow): void {
   throw new Refusal(
     "conflict",
     "persona_not_shared",
-    "The default of the organisation is for everyone. Share this persona first, or choose another.",
+    "The organisation's default persona must be shared. Share this persona first, or choose another.",
   );
 }
 

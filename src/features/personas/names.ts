@@ -21,7 +21,7 @@ const RESERVED = /^(?:persona\.json|skills)$/i;
 /** Returns the reason why a file name is invalid; undefined if it is valid. */
 export function faultOfFilename(name: string): string | undefined {
   if (!FILENAME.test(name))
-    return "must be a plain file name: letters, digits, dots, dashes and underscores, beginning with a letter or digit, at most 100 characters";
+    return "must be a plain file name: letters, digits, dots, dashes and underscores, starting with a letter or digit, at most 100 characters";
   if (RESERVED.test(name)) return "is reserved for the settings and skills of a persona";
   return faultOfParts(name);
 }
@@ -38,14 +38,14 @@ export function faultOfPath(path: string): string | undefined {
 
 export function faultOfSkillName(name: string): string | undefined {
   if (!SKILL_NAME.test(name))
-    return "must be small letters, digits and dashes, at most 64 characters";
+    return "must be lower-case letters, digits and dashes, at most 64 characters";
   return faultOfParts(name);
 }
 
 function faultOfParts(name: string): string | undefined {
   if (name.includes("..") || name.endsWith("."))
     return "must not contain two dots in a row or end with a dot";
-  return DEVICE.test(name) ? "is the name of a device on some systems; take another" : undefined;
+  return DEVICE.test(name) ? "is the name of a device on some systems; use another" : undefined;
 }
 
 /** Finds the first repeated name. Capitals make no difference, because some disks ignore them. */

@@ -27,7 +27,7 @@ export async function removePersona(
     throw new Refusal(
       "conflict",
       "persona_is_default",
-      "This persona is the default of the organisation. Let an admin set another default, or none, first.",
+      "This persona is the organisation's default. Ask an admin to set another default, or none, first.",
     );
   await holdPersonaAlone(work.tx, row.id);
   announce(work, row);

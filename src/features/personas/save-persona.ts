@@ -47,7 +47,7 @@ export async function createPersona(
     throw new Refusal(
       "limit",
       "persona_limit_reached",
-      `There are ${MAX_PERSONAS} personas already. Delete some that are not used.`,
+      `There are already ${MAX_PERSONAS} personas. Delete some that are not used.`,
     );
   const draft = { id: ids.versionId, orgId, personaId: ids.id, content };
   const version = await addVersion(work, author, draft, undefined);
@@ -135,7 +135,7 @@ function skillsAfter(was: Skill[], { skills, editSkills }: PersonaChange & Skill
     throw new Refusal(
       "too_large",
       "persona_too_large",
-      `A persona has at most ${MAX_SKILLS} skills. Remove some, or name a folder with fewer.`,
+      `A persona can have at most ${MAX_SKILLS} skills. Remove some, or name a folder with fewer.`,
     );
   requireSkillsFit(edited);
   return keepSources(edited, was);
@@ -174,7 +174,7 @@ function requireUnchanged(row: PersonaRow, ifVersion: number | undefined): void 
   throw new Refusal(
     "conflict",
     "version_changed",
-    `The persona is at version ${row.version} by now. Read it again and make your change there.`,
+    `The persona is now at version ${row.version}. Read it again and repeat your change.`,
   );
 }
 
@@ -183,12 +183,12 @@ function requireMayHide(row: PersonaRow, isDefault: boolean): void {
     throw new Refusal(
       "conflict",
       "persona_is_default",
-      "The default of the organisation is shared with everyone. Let an admin set another default first.",
+      "The organisation's default persona must be shared. Ask an admin to set another default first.",
     );
   if (row.created_by === SYSTEM)
     throw new Refusal(
       "conflict",
       "persona_has_no_owner",
-      "This persona came with the product and nobody could see it if it were private. Delete it, or leave it shared.",
+      "This is a built-in persona: nobody could see it if it were private. Delete it, or leave it shared.",
     );
 }

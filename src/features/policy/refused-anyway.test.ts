@@ -106,6 +106,6 @@ describe("what the runner would refuse", () => {
     const refusal = refuseInAdvance({ tool, target }, isConfined);
     expect(refusal !== undefined).toBe(isRefused);
     if (isRefused && !target.includes("\0"))
-      expect(refusal).toContain(`${target} is outside of the workspace`);
+      expect(refusal).toContain(`${target} is outside the workspace`);
   });
 });

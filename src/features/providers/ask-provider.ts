@@ -95,7 +95,7 @@ function addressRefusal(host: string, status: number): Refusal {
   return new Refusal(
     "invalid",
     "provider_address_wrong",
-    `${host} answered (status ${status}), but does not speak this protocol at this address. Nothing was saved. Check the base URL: most end in /v1, and none in /models or /chat/completions. If this server has no list of models, name the models that it offers.`,
+    `${host} answered (status ${status}), but does not speak this protocol at this address. Nothing was saved. Check the base URL: most end in /v1, and none in /models or /chat/completions. If this server has no list of models, name its models.`,
   );
 }
 
@@ -109,7 +109,7 @@ function keyRefusal(host: string, status: number, hasKey: boolean): Refusal {
     : new Refusal(
         "invalid",
         "key_required",
-        `${host} needs a key (status ${status}). Nothing was saved. Give the key as apiKey.`,
+        `${host} needs a key (status ${status}). Nothing was saved. Send the key as apiKey.`,
       );
 }
 

@@ -22,7 +22,7 @@ export function normalBaseUrl(given: string): string {
     throw invalid("The address must begin with http:// or https://.");
   }
   if (url.username || url.password) {
-    throw invalid("The address must hold no user name or password. Give the key apart from it.");
+    throw invalid("The address must not contain a user name or password. Send the key separately.");
   }
   if (url.search || url.hash) {
     throw invalid("The address must end with its path: leave out what follows ? or #.");

@@ -25,7 +25,7 @@ export function requireName(name: string): void {
   throw new Refusal(
     "invalid",
     "provider_name_invalid",
-    "This name cannot be used. Begin with a small letter; take up to 41 small letters, digits and dashes, but not demo.",
+    "This name cannot be used. Start with a lower-case letter; use up to 41 lower-case letters, digits and dashes, but not demo.",
   );
 }
 
@@ -111,7 +111,7 @@ function baseUrlAfter({ kind, baseUrl }: ProviderChange, before: ProviderRow | u
   throw new Refusal(
     "invalid",
     "base_url_required",
-    "A provider of this kind can be anywhere: give its address as baseUrl, such as http://127.0.0.1:11434/v1.",
+    "A provider of this kind has no default address: send it as baseUrl, such as http://127.0.0.1:11434/v1.",
   );
 }
 
@@ -125,11 +125,11 @@ function keptSecret(
     throw new Refusal(
       "conflict",
       "key_required",
-      "The stored key was given for another address and is not sent to a new one. Give the key together with the address.",
+      "The stored key belongs to another address and is not sent to a new one. Send the key together with the address.",
     );
   }
   if (secret === null && baseUrl === USUAL_BASE_URL[kind]) {
-    throw new Refusal("invalid", "key_required", "This provider needs a key. Give it as apiKey.");
+    throw new Refusal("invalid", "key_required", "This provider needs a key. Send it as apiKey.");
   }
   return secret;
 }
@@ -148,7 +148,7 @@ async function requireRoom(work: Work, orgId: string): Promise<void> {
   throw new Refusal(
     "limit",
     "too_many_providers",
-    `There are ${MAX_PROVIDERS} providers already. Remove one that is not used.`,
+    `There are already ${MAX_PROVIDERS} providers. Remove one that is not used.`,
   );
 }
 

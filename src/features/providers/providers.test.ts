@@ -216,7 +216,7 @@ function suite(title: string, place: () => Promise<TestDatabase>): void {
       });
       const refusal = await resolve("mine", "org_1", later).catch((error: Error) => error);
       expect(refusal).toMatchObject({ kind: "unavailable", code: "secret_key_changed" });
-      expect(String((refusal as Error).message)).toMatch(/MUSTER_SECRET_KEY.*give.*key again/);
+      expect(String((refusal as Error).message)).toMatch(/MUSTER_SECRET_KEY.*set.*key again/);
       expect(String((refusal as Error).stack)).not.toContain(SECRET_KEY);
       expect(await list(admin, later)).toMatchObject([
         { name: "local", hasKey: false, problem: null },

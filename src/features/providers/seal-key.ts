@@ -49,6 +49,6 @@ function secretKeyChanged(name: string): Refusal {
   return new Refusal(
     "unavailable",
     "secret_key_changed",
-    `The stored key of the provider ${name} cannot be read: the server's secret key is not the one it was stored under. Put the old one back (MUSTER_SECRET_KEY, or secret.key in the data folder), or give the provider's key again.`,
+    `The stored key of the provider ${name} cannot be decrypted: the server's secret key has changed since. Restore the old one (MUSTER_SECRET_KEY, or secret.key in the data folder), or set the provider's key again.`,
   );
 }

@@ -87,7 +87,7 @@ export function requireFullName(name: string, provider: RepoProvider): string {
     "repo_name_invalid",
     provider === "github"
       ? "A repository of GitHub is named owner/name, such as acme/website."
-      : "This name cannot be used. Take letters, digits, dots, dashes and underscores, with slashes between parts, such as acme/website.",
+      : "This name cannot be used. Use letters, digits, dots, dashes and underscores, with slashes between parts, such as acme/website.",
   );
 }
 
@@ -112,6 +112,6 @@ export function requireSafeForCredential({ kind, url, host }: Address): void {
   throw new Refusal(
     "invalid",
     "credential_needs_https",
-    "A credential is not sent over plain http://. Use the repository's https:// address, or take the credential away.",
+    "A credential is not sent over plain http://. Use the repository's https:// address, or remove the credential.",
   );
 }

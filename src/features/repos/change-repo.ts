@@ -191,7 +191,7 @@ function identify({ fullName, url, provider }: NewRepo, githubApiUrl: string): I
       throw new Refusal(
         "invalid",
         "url_required",
-        "Say where the repository is: give its address or path as url, or its fullName on GitHub.",
+        "Name the repository: send its address or path as url, or its fullName on GitHub.",
       );
     }
     requireFullName(fullName, "github");
@@ -281,7 +281,7 @@ async function nameTaken({ tx }: Work, { org_id, name_key, full_name }: RepoRow)
   return new Refusal(
     "conflict",
     "repo_exists",
-    `There is a repository ${taken?.full_name ?? full_name} already${taken ? ` (${taken.id})` : ""}. Change that one, or use another name${free ? `, such as ${free}` : ""}.`,
+    `The repository ${taken?.full_name ?? full_name} already exists${taken ? ` (${taken.id})` : ""}. Change that one, or use another name${free ? `, such as ${free}` : ""}.`,
   );
 }
 

@@ -130,7 +130,7 @@ export const repoSyncSchema = z.strictObject({
   /** An account or organisation of GitHub; left out: all repositories that the token's owner works on. */
   owner: z
     .string()
-    .regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$/, "must be an account of GitHub")
+    .regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$/, "must be a GitHub account")
     .optional(),
   /** The secret with the token. */
   credential: secretName.default(GITHUB_TOKEN_SECRET),

@@ -151,7 +151,7 @@ function limitOf(error: unknown, { owner, now }: GithubQuestion): number {
     throw new Refusal(
       "conflict",
       "github_token_refused",
-      "GitHub does not take this token: it is wrong or has expired. Store a new one in the secret and sync again.",
+      "GitHub does not accept this token: it is wrong or has expired. Store a new one in the secret and sync again.",
     );
   }
   if (status === 403) {
@@ -165,13 +165,13 @@ function limitOf(error: unknown, { owner, now }: GithubQuestion): number {
     throw new Refusal(
       "not_found",
       "github_owner_unknown",
-      `GitHub shows this token no account ${owner ?? ""}. Check the name, and that the token may see it.`,
+      `GitHub does not show the account ${owner ?? ""} to this token. Check the name and the token's rights.`,
     );
   }
   throw new Refusal(
     "unavailable",
     "github_unreachable",
-    "GitHub gave no usable answer. What was read so far is kept; sync again later.",
+    "GitHub gave no usable answer. What was read so far is kept. Sync again later.",
     { retryAfterMs: ASK_AGAIN_MS },
   );
 }
@@ -187,6 +187,6 @@ function notGithub(): Refusal {
   return new Refusal(
     "unavailable",
     "github_unreachable",
-    "What answers is not GitHub's API. Check the address of the API in the settings.",
+    "The server at this address is not GitHub's API. Check the address of the API in the settings.",
   );
 }

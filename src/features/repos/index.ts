@@ -79,7 +79,7 @@ function unreadable(fullName: string): Refusal {
   return new Refusal(
     "unavailable",
     "secret_key_changed",
-    `The webhook secret of ${fullName} cannot be read: the server's secret key is not the one it was stored under. Put the old one back (MUSTER_SECRET_KEY, or secret.key in the data folder), or set the webhook secret again.`,
+    `The webhook secret of ${fullName} cannot be decrypted: the server's secret key has changed since. Restore the old one (MUSTER_SECRET_KEY, or secret.key in the data folder), or set the webhook secret again.`,
   );
 }
 

@@ -46,7 +46,7 @@ async function refuseStrangers({ store }: Engine, scope: string): Promise<void> 
   throw new Refusal(
     "forbidden",
     "runner_not_trusted",
-    "This repository needs a credential of the organisation, and that is not given to somebody's own machine. Let the session run on a runner of the organisation.",
+    "This repository needs a credential of the organisation, which is not sent to a member's own machine. Run the session on a runner of the organisation.",
   );
 }
 
@@ -60,12 +60,12 @@ async function readCredential(
   const address = parseAddress(url);
   requireSafeForCredential(address);
   if (address.kind !== "web") {
-    throw unusable(`A credential opens https:// addresses alone, and ${fullName} has another.`);
+    throw unusable(`Credentials are for https:// addresses only, and ${fullName} has another.`);
   }
   const value = (await read(engine, secrets, orgId, secret))?.trim();
   if (value === undefined) {
     throw unusable(
-      `The repository ${fullName} is opened by the secret ${secret}, and the organisation has none of that name. An admin can store it (muster secrets set ${secret} --org).`,
+      `The repository ${fullName} uses the secret ${secret}, which the organisation does not have. An admin can store it (muster secrets set ${secret} --org).`,
     );
   }
   const colon = provider === "github" ? -1 : value.indexOf(":");
@@ -74,7 +74,7 @@ async function readCredential(
   const isUsable = [username, password].every((word) => VISIBLE.test(word));
   if (!isUsable || password.length < MIN_PASSWORD_CHARS) {
     throw unusable(
-      `What is stored in the secret ${secret} opens no repository. Store a token alone, or user:password, on one line and with at least ${MIN_PASSWORD_CHARS} characters.`,
+      `The secret ${secret} does not contain a usable credential. Store a token alone, or user:password, on one line and with at least ${MIN_PASSWORD_CHARS} characters.`,
     );
   }
   return { secret, username, password };

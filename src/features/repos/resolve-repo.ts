@@ -45,7 +45,7 @@ export async function resolveRepo(
     throw new Refusal(
       "conflict",
       "repo_disabled",
-      `The repository ${row.full_name} is switched off. Ask an admin to enable it, or use another.`,
+      `The repository ${row.full_name} is disabled. Ask an admin to enable it, or use another.`,
     );
   }
   return {

@@ -168,7 +168,7 @@ async function tokenFor(
     throw new Refusal(
       "conflict",
       "secret_missing",
-      `There is no secret ${credential}. Store a token of GitHub under this name (muster secrets set ${credential}), or name another as credential.`,
+      `There is no secret ${credential}. Store a GitHub token under this name (muster secrets set ${credential}), or name another as credential.`,
     );
   }
   // The token becomes a header; an invalid one would be repeated in an error.
@@ -176,7 +176,7 @@ async function tokenFor(
   throw new Refusal(
     "conflict",
     "github_token_refused",
-    `What is stored in the secret ${credential} is no token of GitHub. Store the token alone, on one line.`,
+    `The secret ${credential} does not contain a GitHub token. Store the token alone, on one line.`,
   );
 }
 
@@ -184,6 +184,6 @@ function alreadyRunning(): Refusal {
   return new Refusal(
     "conflict",
     "sync_running",
-    "A sync is at work already. Wait until it has ended, then look at the list.",
+    "A sync is already running. Wait until it has ended, then check the list.",
   );
 }

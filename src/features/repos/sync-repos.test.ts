@@ -292,7 +292,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await sync({ owner: "acme" })).toMatchObject({ missing: 1 });
       expect(await named("acme/b")).toMatchObject({
         missingAt: expect.any(String),
-        problem: expect.stringContaining("did not show it"),
+        problem: expect.stringContaining("did not list it"),
         enabled: true,
       });
       for (const name of ["acme/a", "me/x", "acme/by-hand"])

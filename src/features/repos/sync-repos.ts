@@ -74,7 +74,7 @@ function stopAtLimit(result: RepoSyncResult, untilMs: number, now: number): Repo
   throw new Refusal(
     "limit",
     "github_rate_limited",
-    `GitHub takes no more requests with this token until ${until}. Sync again then.`,
+    `GitHub accepts no more requests with this token until ${until}. Sync again then.`,
     { retryAfterMs: Math.max(1_000, untilMs - now) },
   );
 }

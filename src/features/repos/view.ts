@@ -38,10 +38,10 @@ export function topicsOf({ topics }: RepoRow): string[] {
 
 function problemOf({ url, missing_at }: RepoRow): string | null {
   if (missing_at !== null) {
-    return "GitHub did not show it at the last sync: it was deleted, renamed, or the token may no longer see it. Remove it, or sync again with another token.";
+    return "GitHub did not list it at the last sync: it was deleted or renamed, or the token can no longer see it. Remove it, or sync again with another token.";
   }
   if (storedRepositoryAddress(url).kind === "ssh") {
-    return "Runners have no SSH, so sessions on it will fail. Give it its https:// address, and a credential if it needs one.";
+    return "Runners have no SSH, so sessions on it will fail. Use its https:// address, and a credential if it needs one.";
   }
   return null;
 }

@@ -95,7 +95,7 @@ async function requireRoom({ tx }: Work, owner: Shelf): Promise<void> {
   throw new Refusal(
     "limit",
     "too_many_secrets",
-    `There are ${MAX_SECRETS} secrets already. Remove one that is not used.`,
+    `There are already ${MAX_SECRETS} secrets. Remove one that is not used.`,
   );
 }
 

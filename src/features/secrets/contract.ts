@@ -7,7 +7,7 @@ import { isoTime, pageOf, pageQuery } from "#protocol/page.ts";
 
 export const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 export const SECRET_NAME_RULE =
-  "Begin with a letter; take up to 64 letters, digits, dots, dashes and underscores, such as GITHUB_TOKEN.";
+  "Start with a letter; use up to 64 letters, digits, dots, dashes and underscores, such as GITHUB_TOKEN.";
 export const MAX_SECRET_BYTES = 64 * 1024;
 
 export const SECRET_SCOPES = ["user", "org"] as const;

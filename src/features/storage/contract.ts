@@ -79,7 +79,7 @@ export const storageApi = {
   get: apiRoute({
     method: "get",
     path: "/api/storage",
-    summary: "The size of everything in the database, and the rows that are due to go (admins)",
+    summary: "The size of everything in the database, and the rows due for removal (admins)",
     tag: TAG,
     response: storageSchema,
   }),

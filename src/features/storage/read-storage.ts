@@ -132,7 +132,7 @@ async function readAside<T>({ store }: Engine, work: (reader: Reader) => Promise
     throw new Refusal(
       "unavailable",
       "storage_too_slow",
-      "The database is too busy to say how large it is. Try again in a minute.",
+      "The database is too busy to measure its size. Try again in a minute.",
       { cause: error, retryAfterMs: 60_000 },
     );
   }

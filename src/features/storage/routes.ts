@@ -30,7 +30,7 @@ export function storageRoutes(rules: readonly RetentionRule[]): readonly Route[]
     }),
     serve(storageApi.setRetention, async ({ engine, principal, params, body: { days } }) => {
       requireOperator(principal);
-      requireSignedIn(principal, "Changing how long rows are kept");
+      requireSignedIn(principal, "Changing the retention time");
       const rule = findRule(rules, params.name);
       refuseTooShort(rule, days);
       await command(engine, async (work) => {
@@ -76,6 +76,6 @@ function refuseTooShort({ kind, minDays }: RetentionRule, days: RetentionChange[
   throw new Refusal(
     "invalid",
     "retention_too_short",
-    `Rows of ${kind} are kept for at least ${minDays} days. Send ${minDays} or more, or null to keep them for good.`,
+    `Rows of ${kind} are kept for at least ${minDays} days. Send ${minDays} or more, or null to keep them forever.`,
   );
 }

@@ -41,25 +41,25 @@ export function disabledReason({
 
 const WORDS: Readonly<Record<SupervisionRefusal, string>> = {
   orchestration_disabled:
-    "Supervisor mode is switched off on this server. Whoever runs it can remove ORCHESTRATION_DISABLED.",
+    "Supervisor mode is disabled on this server. Whoever runs it can remove ORCHESTRATION_DISABLED.",
   minimal_ui_disabled:
-    "Supervisor mode is not there with MINIMAL_UI. Whoever runs this server can remove it.",
-  not_owner: "Only the person whose session this is may do that. Ask them.",
+    "Supervisor mode is not available with MINIMAL_UI. Whoever runs this server can remove it.",
+  not_owner: "Only the session's owner may do that. Ask them.",
   depth_limit_exceeded:
-    "This session is a worker, and a worker has no workers of its own. Detach it from its supervisor first.",
+    "This session is a worker, and a worker cannot have workers. Detach it from its supervisor first.",
   fanout_limit_exceeded:
-    "There are as many live workers as a supervisor may have. Kill or detach one first.",
+    "The supervisor has the maximum number of live workers. Kill or detach one first.",
   supervisor_mode_off:
     "The parent session is not in supervisor mode, so it has no workers. Enable supervisor mode for it, or leave parentSessionId out.",
   different_project:
     "A worker works in the project of its supervisor. Leave repo and projectDir out, or start a session without a parent.",
   supervisor_not_found:
     "There is no such supervisor. Check the id, or enable supervisor mode for the session first.",
-  worker_not_found: "There is no such worker. List the workers to see which there are.",
-  worker_already_linked: "This session is a worker already. Detach it first.",
+  worker_not_found: "There is no such worker. List the workers to see their ids.",
+  worker_already_linked: "This session is already a worker. Detach it first.",
   worker_not_linked: "This session is not a worker of this supervisor. List its workers.",
   worker_not_live:
-    "This worker was put away or has ended. Spawn another, or have a person resume it.",
+    "This worker was archived or has ended. Spawn another, or have a person resume it.",
 };
 
 export function refuse(code: SupervisionRefusal, words = WORDS[code]): Refusal {

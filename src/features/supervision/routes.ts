@@ -174,7 +174,7 @@ function workerRoutes(settings: SupervisionSettings): Route[] {
     serve(supervisionApi.resumeWorker, (request) =>
       changeWorker(settings, request, async (work, { worker, link, note: leave }) => {
         if (worker.row.lifecycle === "terminated")
-          throw refuse("worker_not_live", "This worker has ended for good. Spawn another.");
+          throw refuse("worker_not_live", "This worker was terminated. Spawn another.");
         await changeLifecycle(work, worker, "active");
         await leave("worker_resumed");
         return { worker: await workerView(work.context, worker.row, link) };

@@ -57,7 +57,7 @@ describe("a sleeping worker without a place", () => {
   it("is refused to a person in words for a person, and to its agent in words for an agent", async () => {
     const { supervisorId, workerId } = await sleeping();
     const code = "fanout_limit_exceeded";
-    const forPerson = expect.stringContaining("the one that leads it has 2 others at work");
+    const forPerson = expect.stringContaining("its parent already has 2 live children");
     await expect(at.say(workerId, "hello")).rejects.toMatchObject({ code, message: forPerson });
     await expect(world.kernel.sessions.wake(owner, workerId)).rejects.toMatchObject({
       code,
@@ -66,7 +66,7 @@ describe("a sleeping worker without a place", () => {
     expect(await at.session(workerId)).toMatchObject({ lifecycle: "hibernated" });
     const turn = await at.prompt(supervisorId);
     const { error } = await turn.tool("orchestrate_send_to_worker", { workerId, message: "go" });
-    expect(error).toMatch(/^fanout_limit_exceeded: There are 2 live child sessions already/);
+    expect(error).toMatch(/^fanout_limit_exceeded: There are already 2 live child sessions/);
   });
 
   it("keeps what the platform sends, and hears it when there is a place", async () => {

@@ -131,7 +131,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await roleOf(id)).toMatchObject({ role: "standalone", mayEnable: true });
       const before = await world.startTurn(id);
       expect(before.assignment.tools).not.toContain(INBOX);
-      expect((await before.tool(INBOX, {})).error).toMatch(/^There is no tool called/);
+      expect((await before.tool(INBOX, {})).error).toMatch(/^There is no tool named/);
       // The turn continues, and the log of its watchers has one more entry.
       const { lastSeq } = await session(id);
       expect(await post(on(id, "/enable"))).toMatchObject({ role: "supervisor", mayEnable: false });
@@ -148,7 +148,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(turn.assignment.tools).toEqual(expect.arrayContaining([...SUPERVISOR_TOOLS]));
       expect(turn.assignment.hasBrief).toBe(true);
       expect(await post(on(id, "/disable"))).toMatchObject({ role: "standalone" });
-      expect((await turn.tool(INBOX, {})).error).toMatch(/^There is no tool called/);
+      expect((await turn.tool(INBOX, {})).error).toMatch(/^There is no tool named/);
       await turn.end("ok");
       const after = await world.startTurn(id);
       expect(after.assignment.tools).not.toContain(INBOX);
@@ -676,7 +676,7 @@ describe("the instance's gate", () => {
     });
     const turn = await world.startTurn(id);
     expect(turn.assignment.tools.filter((name) => name.startsWith("orchestrate_"))).toEqual([]);
-    expect((await turn.tool(INBOX, {})).error).toMatch(/^There is no tool called/);
+    expect((await turn.tool(INBOX, {})).error).toMatch(/^There is no tool named/);
     await world.stop();
   });
 
@@ -689,7 +689,7 @@ describe("the instance's gate", () => {
     const { workerId } = (await turn.tool("orchestrate_spawn_worker", brief)).output as Spawned;
     await (await world.nextTurn()).end("done");
     const kill = await turn.tool("orchestrate_kill_worker", { workerId, deleteOnDisk: true });
-    expect(kill.output).toMatchObject({ kept: "Nothing: it is being removed." });
+    expect(kill.output).toMatchObject({ kept: "Nothing: it is being deleted." });
     await world.kernel.sweeps.tick();
     await expect(world.kernel.sessions.get(owner, workerId)).rejects.toMatchObject({
       code: "not_found",
@@ -707,7 +707,7 @@ describe("the brief", () => {
   it.each([
     [{ repo: "https://example.org/a.git", project_dir: null }, "its own clone"],
     [{ repo: null, project_dir: "/srv/app" }, "the same folder as you"],
-    [{ repo: null, project_dir: null }, "an empty folder of its own"],
+    [{ repo: null, project_dir: null }, "its own empty folder"],
   ])("says where workers work: %j", (project, words) => {
     expect(supervisorBrief(8, project)).toContain(words);
   });

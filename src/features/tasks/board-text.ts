@@ -5,7 +5,7 @@
 import { inQuotes } from "#features/delegation/index.ts";
 import type { BoardEvent, NamedTask, NoticeOf } from "#protocol/notices/notices.ts";
 
-const HEAD = "[tasks] News from the task board:";
+const HEAD = "[tasks] Updates from the task board:";
 const MORE = "There is more: task_list shows the board.";
 
 export function boardText({ items, hasMore }: NoticeOf<"board">): string {
@@ -29,22 +29,22 @@ function eventText(event: BoardEvent): string {
 function newsText(event: Exclude<BoardEvent, { event: "note" }>): string {
   switch (event.event) {
     case "assigned":
-      return "was given to you. Read it with my_tasks, set it to in_progress with task_update, and do it.";
+      return "was assigned to you. Read it with my_tasks, set it to in_progress with task_update, and do it.";
     case "overdue":
-      return `was due ${event.due} and is ${event.status}. Finish it, set another dueAt, or say what holds it up.`;
+      return `was due ${event.due} and is ${event.status}. Finish it, set another dueAt, or say what delays it.`;
     case "unblocked":
-      return `is not blocked any more: ${nameOf(event.by)} is completed. ${
+      return `is no longer blocked: ${nameOf(event.by)} is completed. ${
         event.isAssigned
-          ? "It can begin: set it to in_progress with task_update when you do. my_tasks shows it."
-          : "Nobody has it: give it to a session, or do it."
+          ? "It can start: set it to in_progress with task_update when you do. my_tasks shows it."
+          : "It is unassigned: assign it to a session, or do it."
       }`;
     case "blocker_failed":
       return `waits for ${nameOf(event.blocker)}, which has failed. Have that done in another way, or change what the task waits for.`;
     case "blocker_deleted":
       return `depended on ${event.blockers.map(nameOf).join(", ")}, which was deleted. ${
         event.isFree
-          ? "Nothing blocks it any more: see whether it is still to be done."
-          : "See whether it is still to be done as it is."
+          ? "It is no longer blocked: check if it is still needed."
+          : "Check if it is still needed as it is."
       }`;
   }
 }

@@ -32,14 +32,14 @@ export const taskCheckSchema = z
         .string()
         .min(1)
         .max(MAX_COMMAND_CHARS)
-        .describe("What bash is to run at the top of the workspace, such as npm test."),
+        .describe("The bash command to run at the top of the workspace, such as npm test."),
       expectExitCode: z
         .number()
         .int()
         .min(0)
         .max(MAX_EXIT_CODE)
         .optional()
-        .describe("The exit code that passes; 0 if not said."),
+        .describe("The exit code that passes. Default: 0."),
     }),
     z.strictObject({
       kind: z.literal("pull_request"),
@@ -173,29 +173,29 @@ const label = z
   .max(MAX_LABEL_CHARS)
   .regex(/^\P{Cc}+$/u, "A label is one line.");
 const fields = {
-  title: z.string().trim().min(1).max(MAX_TITLE_CHARS).describe("What is to be done, in one line."),
-  description: z.string().max(MAX_TEXT_CHARS).describe("What whoever takes it has to know."),
-  sessionId: sessionId.describe("The session that is to do it."),
-  parentTaskId: taskId.describe("The task it is a part of."),
+  title: z.string().trim().min(1).max(MAX_TITLE_CHARS).describe("The task, in one line."),
+  description: z.string().max(MAX_TEXT_CHARS).describe("What the assignee needs to know."),
+  sessionId: sessionId.describe("The session to assign it to."),
+  parentTaskId: taskId.describe("Its parent task."),
   blockedBy: z
     .array(taskId)
     .max(MAX_BLOCKERS)
-    .describe("Tasks that must be completed first; it is blocked until the last of them is."),
-  priority: z.enum(TASK_PRIORITIES).describe("normal if not said."),
+    .describe("Tasks that must be completed first; this one is blocked until then."),
+  priority: z.enum(TASK_PRIORITIES).describe("Default: normal."),
   labels: z.array(label).max(MAX_LABELS),
   dueAt: z.iso
     .datetime({ offset: true })
     .or(z.string().max(40).refine(isLocalTime, "must be a time such as 2030-01-31T12:00"))
     .describe(
-      "Until when: 2030-01-31T12:00:00Z; without a zone, 2030-01-31T12:00 or the day alone, it is where the person is.",
+      "When it is due: 2030-01-31T12:00:00Z; without a zone, as in 2030-01-31T12:00 or the day alone, it is in the person's time zone.",
     ),
   position: z
     .number()
     .min(-1e12)
     .max(1e12)
-    .describe("Its place on the board; between two tasks is the middle of their positions."),
+    .describe("Its position on the board; the middle of two positions puts it between them."),
   check: taskCheckSchema.describe(
-    "What must have passed in the workspace of the session that has it before it can be completed.",
+    "A check that must pass in the assignee's workspace before the task can be completed.",
   ),
 };
 
@@ -229,8 +229,8 @@ export const taskChangeSchema = z
       .min(1)
       .max(MAX_REASON_CHARS)
       .optional()
-      .describe("Why it cannot go on; with status blocked. Left out: what result says."),
-    result: z.string().max(MAX_TEXT_CHARS).nullish().describe("What came of it."),
+      .describe("Why it cannot continue; with status blocked. Default: the result."),
+    result: z.string().max(MAX_TEXT_CHARS).nullish().describe("The outcome."),
   })
   .meta({ id: "TaskChange" });
 export type TaskChange = z.infer<typeof taskChangeSchema>;
@@ -276,7 +276,7 @@ export const tasksApi = {
   byId: apiRoute({
     method: "get",
     path: "/api/tasks",
-    summary: "Tasks by id on any board that you may see; those you may not see are left out",
+    summary: "Tasks by id on any board that you may see; others are left out",
     tag: TAG,
     query: tasksByIdQuery,
     response: pageOf(taskCardSchema),
@@ -285,7 +285,7 @@ export const tasksApi = {
     method: "get",
     path: TASKS,
     summary:
-      "The tasks of the board, in its order or the last settled first; `none` asks for those without a session or parent",
+      "The tasks of the board, in its order or the last settled first; `none` selects those without a session or parent",
     tag: TAG,
     query: taskListQuery,
     response: pageOf(taskCardSchema),
@@ -305,7 +305,7 @@ export const tasksApi = {
     method: "get",
     path: `${TASKS}/ready`,
     summary:
-      "Tasks that anybody could begin now: by priority, then by due date, then in board order",
+      "Unassigned tasks that can start now: by priority, then by due date, then in board order",
     tag: TAG,
     query: readyQuery,
     response: pageOf(taskSchema),

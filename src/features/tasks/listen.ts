@@ -59,6 +59,6 @@ async function unassign(doing: Doing, task: TaskRow, why: string): Promise<void>
   const openBlockers = (await openBlockersOf(doing, [task.id])).get(task.id) ?? [];
   const { status } = nextStatus({ ...factsOf(row), openBlockers }, {});
   row.status = status === "in_progress" ? "pending" : status;
-  row.note = `The session that had it, ${task.assignee_id}, was ${why}.`;
+  row.note = `Its session, ${task.assignee_id}, was ${why}.`;
   await saveChanged(doing, task, row);
 }

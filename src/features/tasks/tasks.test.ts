@@ -100,7 +100,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(done.unblocked).toMatchObject([{ id: second.task.id, status: "pending" }]);
       const woken = await at.turnOf(b);
       expect(woken.assignment.content).toContain(
-        `Task "Update frontend" (${second.task.id}) is not blocked any more: "Refactor auth"`,
+        `Task "Update frontend" (${second.task.id}) is no longer blocked: "Refactor auth"`,
       );
       await use(woken, "task_update", {
         taskId: second.task.id,
@@ -168,7 +168,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await put(b, { status: "completed" })).unblocked).toMatchObject([{ id: waits.id }]);
       // Nobody has the task, so the agent that owns the board is notified, in one prompt.
       const noticeTurn = await at.turnOf(board);
-      expect(noticeTurn.assignment.content).toMatch(/"waits" \(.*Nobody has it/);
+      expect(noticeTurn.assignment.content).toMatch(/"waits" \(.*It is unassigned/);
       await put(a, { status: "pending" });
       expect(await now(waits)).toMatchObject({ status: "blocked", openBlockers: [a.id] });
       await put(held, { blockedBy: [] });
@@ -217,12 +217,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const task = await create(lead, "fix", { sessionId: child, check });
       const finish = (more = {}) =>
         turn.tool("task_update", { taskId: task.id, status: "completed", result: "done", ...more });
-      expect((await finish()).error).toMatch(/^check_not_passed:.*not run yet.*\nnpm test$/s);
+      expect((await finish()).error).toMatch(/^check_not_passed:.*not been run yet.*\nnpm test$/s);
       await bash(turn, "npm test", 1);
-      expect((await finish()).error).toMatch(/did not end as it must/);
+      expect((await finish()).error).toMatch(/did not exit as required/);
       await bash(turn, "npm test");
       await bash(turn, "git commit -am x");
-      expect((await finish()).error).toMatch(/changed since/);
+      expect((await finish()).error).toMatch(/may have changed files since/);
       expect(await now(task)).toMatchObject({ status: "pending", result: null });
       await expect(put(task, { status: "completed" })).rejects.toMatchObject({
         code: "check_not_passed",
@@ -256,7 +256,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         code: "check_not_verifiable",
       });
       const open = await create(lead, "y", { check: { kind: "pull_request", state: "open" } });
-      await expect(put(open, { status: "completed" })).rejects.toThrow(/give it to a session/);
+      await expect(put(open, { status: "completed" })).rejects.toThrow(/assign it to a session/);
       // A person may override a check, and the override is recorded.
       expect((await put(open, { status: "completed", check: null })).task.status).toBe("completed");
       expect((await show(open)).changes.map(({ field }) => field)).toContain("check");
@@ -380,7 +380,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await put(api, { status: "completed" });
       await put(other, { status: "completed" });
       await bash(turn, "npm test", 1);
-      await expect(put(page, { status: "completed" })).rejects.toThrow(/did not end/);
+      await expect(put(page, { status: "completed" })).rejects.toThrow(/did not exit/);
 
       const cards = (query: string) =>
         call<{ items: TaskCard[]; next: string | null }>("GET", `${lead}/tasks${query}`);

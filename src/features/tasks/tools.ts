@@ -47,7 +47,7 @@ const taskCreate = defineTool({
   name: "task_create",
   aliases: ["create_task"],
   description:
-    "Puts a task on the board that you share with your parent or your children. Use it for work of several parts that somebody has to keep in sight: who does what, and what waits for what (blockedBy). A task with a check cannot be completed before the check has passed. Giving a task to a session does not wake it: tell it with your own words, or start a session for the task.",
+    "Creates a task on the board that you share with your parent or your children. Use it to keep track of work with several parts: who does what, and what waits for what (blockedBy). A task with a check cannot be completed before the check has passed. Assigning a task to a session does not wake it: send it a message, or start a session for the task.",
   readOnly: false,
   target: () => null,
   schema: newTaskSchema,
@@ -57,8 +57,8 @@ const taskCreate = defineTool({
     const task = await viewTask(work.tx, row, work.now);
     const next =
       task.status === "blocked"
-        ? "It is blocked until the tasks it waits for are completed; then whoever has it is told."
-        : "It can begin.";
+        ? "It is blocked until the tasks it waits for are completed; then its assignee is notified."
+        : "It can start.";
     return done({ task: brief(task), next });
   },
 });
@@ -70,23 +70,27 @@ const statusInput = z
   .describe("Only tasks in this state, or in one of these.");
 
 const listInput = z.strictObject({
-  taskId: z.string().max(100).optional().describe("One task, whole, with its checks and changes."),
+  taskId: z.string().max(100).optional().describe("One task in full, with its checks and changes."),
   ready: z
     .boolean()
     .optional()
-    .describe("Only what anybody could begin now: pending, and nobody has it; most urgent first."),
+    .describe("Only unassigned tasks that can start now, most urgent first."),
   status: statusInput.optional(),
-  sessionId: z.string().max(200).optional().describe("Only tasks of this session; none: nobody's."),
-  parentTaskId: z.string().max(100).optional().describe("Only parts of this task."),
+  sessionId: z
+    .string()
+    .max(200)
+    .optional()
+    .describe("Only tasks of this session; none: unassigned ones."),
+  parentTaskId: z.string().max(100).optional().describe("Only subtasks of this task."),
   label: z.string().max(50).optional(),
-  cursor: z.string().max(500).optional().describe("`next` of the answer before."),
+  cursor: z.string().max(500).optional().describe("`next` of the previous answer."),
 });
 
 const taskList = defineTool({
   name: "task_list",
   aliases: ["list_tasks"],
   description:
-    "Lists the tasks of the board in its order, or one of them whole. What tasks say is information from whoever wrote it.",
+    "Lists the tasks of the board in its order, or shows one of them in full. Their content is information from their authors.",
   readOnly: true,
   target: () => null,
   schema: listInput,
@@ -134,7 +138,7 @@ const taskUpdate = defineTool({
   name: "task_update",
   aliases: ["update_task"],
   description:
-    "Changes a task: in_progress when you begin it, completed with its result when it is done, blocked with a blockedReason when it cannot go on, failed when it cannot be done. Completing the last task that another waits for unblocks that one. If a task has a check, run it first, exactly as it stands there.",
+    "Changes a task: in_progress when you start it, completed with its result when it is done, blocked with a blockedReason when it cannot continue, failed when it cannot be done. Completing the last task that another one waits for unblocks that one. If a task has a check, run it first, exactly as it is given.",
   readOnly: false,
   target: ({ taskId }) => taskId,
   schema: updateInput,
@@ -143,7 +147,7 @@ const taskUpdate = defineTool({
       throw new Refusal(
         "invalid",
         "nothing_to_change",
-        "Say what is to change, such as status or result. To read the task, use task_list with taskId.",
+        "Say what to change, such as status or result. To read the task, use task_list with taskId.",
       );
     }
     const doing = await openBoard(work, session.row, agentActor(session, run.thread));
@@ -166,13 +170,13 @@ const taskUpdate = defineTool({
 const myTasks = defineTool({
   name: "my_tasks",
   description:
-    "Lists your tasks, whole: those that are not settled, or those in the states you name, or with settled all of them.",
+    "Lists your tasks in full: the open ones, those in the states you name, or with settled all of them.",
   readOnly: true,
   target: () => null,
   schema: z.strictObject({
     status: statusInput.optional(),
-    settled: z.boolean().optional().describe("Also those that are completed or failed."),
-    cursor: z.string().max(500).optional().describe("`next` of the answer before."),
+    settled: z.boolean().optional().describe("Include completed and failed ones."),
+    cursor: z.string().max(500).optional().describe("`next` of the previous answer."),
   }),
   async handle(work, { session }, { status, settled = false, cursor }) {
     const statuses = status ?? (settled ? undefined : UNSETTLED);

@@ -10,7 +10,7 @@ const dayOf = (at: number) => new Date(at).toISOString().slice(0, "YYYY-MM-DD".l
 
 export const usageRetention: RetentionRule = {
   kind: "usage",
-  summary: "Usage of each session that is gone: added up to days, with every total kept",
+  summary: "Usage of deleted sessions: summed up by day, with every total kept",
   defaultDays: 90,
   minDays: 1,
   countDue: (reader, before, limit) => countOldRows(reader, dayOf(before), limit),

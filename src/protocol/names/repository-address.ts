@@ -72,14 +72,14 @@ export function addressText(address: RepositoryAddress): string {
 function read(text: string): AddressReading {
   const isOdd = text === "" || text.length > MAX_CHARS || text.startsWith("-");
   if (isOdd || !text.isWellFormed() || UNSEEN.test(text)) {
-    return invalid("This is no address of a repository. Use https://…, or an absolute path.");
+    return invalid("This is not a repository address. Use https://…, or an absolute path.");
   }
   if (/^[a-z0-9+.-]+::/i.test(text)) {
-    return invalid("Addresses with a helper program (name::…) are not taken. Use https://….");
+    return invalid("Addresses with a helper program (name::…) are not accepted. Use https://….");
   }
   // Programs disagree if a backslash separates parts. The URL parser always makes it a slash.
   if (text.includes("\\") && !/^https?:\/\//i.test(text)) {
-    return invalid("An address has no \\ in it. Write it with /, or use https://….");
+    return invalid("An address cannot contain \\. Write it with /, or use https://….");
   }
   if (text.startsWith("/")) return readPath(text);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return readUrl(text);
@@ -100,7 +100,7 @@ function readUrl(text: string): AddressReading {
   }
   const path = decoded(url.pathname);
   if (path === undefined) {
-    return invalid("The address has a % in it that can be read in several ways. Write it out.");
+    return invalid("The address has an ambiguous % in it. Write that character out.");
   }
   switch (url.protocol) {
     case "https:":
@@ -108,7 +108,7 @@ function readUrl(text: string): AddressReading {
       // A user name alone may be a token, as some hosts accept them.
       if (url.username || url.password) return holdsCredentials();
       if (plainRepositoryPath(path) === "") {
-        return invalid("The address names a host, but no repository on it.");
+        return invalid("The address names a host, but no repository.");
       }
       return { address: { kind: "web", url: url.href, host: url.hostname } };
     case "ssh:":
@@ -116,11 +116,11 @@ function readUrl(text: string): AddressReading {
       return ssh({ url: url.href, user: url.username, host: url.host, path });
     case "file:":
       if (url.host !== "") {
-        return invalid("A file:// address takes no host: file:///path/to/repository.");
+        return invalid("A file:// address has no host: file:///path/to/repository.");
       }
       return readPath(path);
     default:
-      return invalid(`${url.protocol}// is not taken. Use the repository's https:// address.`);
+      return invalid(`${url.protocol}// is not supported. Use the repository's https:// address.`);
   }
 }
 
@@ -169,7 +169,7 @@ export function plainRepositoryPath(path: string): string {
 
 function holdsCredentials(): AddressReading {
   const message =
-    "The address holds a user name or password, which would be stored and shown. Give the address without it, store the token as a secret, and name that secret as credential.";
+    "The address contains a user name or password, which would be stored and shown. Leave it out, store the token as a secret, and name that secret as credential.";
   return { problem: { code: "url_holds_credentials", message, looksLocal: false } };
 }
 

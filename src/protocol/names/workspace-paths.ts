@@ -23,7 +23,7 @@ export function locatePath(roots: readonly string[], path: string): Located {
       : { root, names };
   }
   return {
-    problem: `${path} is outside of the workspace. Name a path in ${top}, relative to it or absolute.`,
+    problem: `${path} is outside the workspace. Name a path in ${top}, relative or absolute.`,
   };
 }
 

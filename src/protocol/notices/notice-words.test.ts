@@ -35,7 +35,7 @@ describe("news of children", () => {
     [event({ type: "worker.ask_user", payload: { kind: "plan" } }), "presents a plan"],
     [
       event({ type: "worker.detached", payload: {} }),
-      "was detached by a person, and goes on by itself",
+      "was detached by a person and continues on its own",
     ],
   ])("say what happened: %#", (item, words) => {
     expect(childLines(children(item), ": ")).toEqual([`The "first": ${words}`]);
@@ -74,10 +74,10 @@ describe("messages and news of the board", () => {
     const notice = { kind: "board", items, hasMore: false } as const;
     expect(taskNews(notice)).toEqual([
       { ...task, words: "is overdue" },
-      { ...other, words: "is not blocked any more" },
+      { ...other, words: "is no longer blocked" },
     ]);
-    expect(noticeLine(notice)).toBe('Pay "now" is overdue; Two is not blocked any more');
-    expect(noticeLine({ ...notice, items: [] })).toBe("News from the board");
+    expect(noticeLine(notice)).toBe('Pay "now" is overdue; Two is no longer blocked');
+    expect(noticeLine({ ...notice, items: [] })).toBe("Updates from the board");
   });
 });
 

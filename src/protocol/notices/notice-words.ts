@@ -3,11 +3,11 @@ import type { BoardEvent, ChildEvent, Notice, NoticeMessage, NoticeOf } from "./
 
 const EVENT_WORDS: Readonly<Record<Exclude<ChildEvent["type"], "worker.ended">, string>> = {
   "worker.ask_user": "asks a question",
-  "worker.auto_retry_failed": "could not reach its model, after several tries",
-  "worker.stopped_without_end": "was stopped before it came to an end",
+  "worker.auto_retry_failed": "could not reach its model after several attempts",
+  "worker.stopped_without_end": "was stopped before it finished",
   "worker.deleted": "was ended by a person",
-  "worker.detached": "was detached by a person, and goes on by itself",
-  "worker.notified": "has something to tell",
+  "worker.detached": "was detached by a person and continues on its own",
+  "worker.notified": "sent a message",
 };
 const OUTCOME_WORDS: Readonly<Record<string, string>> = {
   completed: "finished its turn",
@@ -18,7 +18,7 @@ const OUTCOME_WORDS: Readonly<Record<string, string>> = {
 /** Predicate of a sentence about the child: "finished its turn". */
 export function childEventWords({ type, payload }: ChildEvent): string {
   if (payload.kind === "plan") return "presents a plan";
-  if (type !== "worker.ended") return EVENT_WORDS[type] ?? "has news";
+  if (type !== "worker.ended") return EVENT_WORDS[type] ?? "has an update";
   return OUTCOME_WORDS[payload.outcome ?? ""] ?? "ended its turn";
 }
 
@@ -54,11 +54,11 @@ export function messageLine({ text }: NoticeMessage): string {
 }
 
 const BOARD_WORDS: Readonly<Record<Exclude<BoardEvent["event"], "note">, string>> = {
-  assigned: "was given to it",
+  assigned: "was assigned to it",
   overdue: "is overdue",
-  unblocked: "is not blocked any more",
-  blocker_failed: "waits for one that has failed",
-  blocker_deleted: "waited for one that was deleted",
+  unblocked: "is no longer blocked",
+  blocker_failed: "waits for a task that failed",
+  blocker_deleted: "waited for a task that was deleted",
 };
 
 export interface TaskNews {
@@ -83,7 +83,7 @@ const WAIT_ENDED: Readonly<Record<NonNullable<NoticeOf<"children">["waitEnded"]>
 
 /** Sentence for a notice of children without any event. */
 export function waitEndedWords({ waitEnded }: NoticeOf<"children">): string {
-  return waitEnded === null ? "News from child sessions" : WAIT_ENDED[waitEnded];
+  return waitEnded === null ? "Updates from child sessions" : WAIT_ENDED[waitEnded];
 }
 
 /** Kinds that are shown as notices; the others are shown as prompts. */
@@ -105,7 +105,7 @@ export function noticeLine(notice: ShownNotice): string {
       return notice.items.map((item) => `${messageWords(item)} from ${item.from.name}`).join("; ");
     case "board": {
       const news = taskNews(notice).map(({ title, words }) => `${title} ${words}`);
-      return news.length === 0 ? "News from the board" : news.join("; ");
+      return news.length === 0 ? "Updates from the board" : news.join("; ");
     }
   }
 }

@@ -117,7 +117,7 @@ describe("sessions", () => {
     );
     expect(await run(["sessions", "stop", "ses_1"])).toMatchObject({
       code: 0,
-      out: expect.stringContaining("is being ended"),
+      out: expect.stringContaining("is being stopped"),
     });
     const asked = server.requests("POST", "/api/sessions/ses_1/stop");
     expect(asked.map(({ body }) => body)).toEqual([{ promptId: "pmt_7" }]);

@@ -12,13 +12,13 @@ import { styleFor } from "./kit/text/terminal.ts";
 const EXAMPLES = `
 Examples:
   npm start                                  start the server and a runner
-  muster chat                                talk with your orchestrator
+  muster chat                                talk to your orchestrator
   muster run "Say hello"                     send a prompt and follow it
-  muster tasks                               the board; also: inbox, memory, approvals
+  muster tasks                               show the board; also: inbox, memory, approvals
   muster search login bug                    find what was said, done and written
-  muster sessions ls --json                  what there is, for programs
-  muster doctor                              what is wrong, and how to mend it
-  muster backup && muster restore FILE       keep a copy, and go back to it
+  muster sessions ls --json                  list sessions, for programs
+  muster doctor                              find problems and how to fix them
+  muster backup && muster restore FILE       back up and restore the database
 
 Settings come from the environment or muster.config.json in MUSTER_HOME.
 The key is MUSTER_API_KEY, else owner.key in MUSTER_HOME.
@@ -37,7 +37,7 @@ export function createProgram(processHost: CliHost, commands: readonly AddComman
     .option("--json", "print the result as JSON")
     .option(
       "--server <url>",
-      "the server to speak to (else MUSTER_SERVER, else the one on this machine)",
+      "the server to use (default: MUSTER_SERVER, else the one on this machine)",
     )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -48,7 +48,7 @@ export function createProgram(processHost: CliHost, commands: readonly AddComman
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .showHelpAfterError("(add --help to see how it is used)")
+    .showHelpAfterError("(add --help for usage)")
     .exitOverride((error) => leave(host, error))
     .addHelpText("after", `${EXAMPLES}\n${describeExitCodes()}`);
   for (const addCommand of commands) addCommand(program, host);

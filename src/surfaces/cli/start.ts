@@ -22,18 +22,18 @@ interface RunnerOptions {
 }
 
 export function addStartCommands(program: Command, host: CliHost): void {
-  addListening(program, host, "up", "Starts the server with a runner beside it.", host.startUp);
-  addListening(program, host, "server", "Starts the server alone.", host.startServer);
+  addListening(program, host, "up", "Start the server with a runner beside it.", host.startUp);
+  addListening(program, host, "server", "Start only the server.", host.startServer);
   program
     .command("runner")
-    .description("Starts a runner that takes work from a server.")
-    .option("--token <token>", "its token (better: MUSTER_TOKEN, which other users cannot see)")
-    .option("--token-file <path>", "a file that holds its token")
-    .option("--capacity <n>", "how many turns at once")
-    .option("--name <name>", "what to call it")
-    .option("--tag <tag>", "a tag; may be given several times", collect)
-    .option("--profile <name>", "which of several runners in this folder it is")
-    .option("--folder <path>", "where it keeps its files")
+    .description("Start a runner that takes work from a server.")
+    .option("--token <token>", "its token (safer: MUSTER_TOKEN, which other users cannot see)")
+    .option("--token-file <path>", "a file with its token")
+    .option("--capacity <n>", "how many turns to work on at once")
+    .option("--name <name>", "its name")
+    .option("--tag <tag>", "a tag; can be repeated", collect)
+    .option("--profile <name>", "name of the runner, if there are several in this folder")
+    .option("--folder <path>", "the folder for its files")
     .option("--project-dir <path>", "the folder that its agents work in")
     .action((options: RunnerOptions, command: Command) =>
       perform(host, command, async () => {
@@ -67,7 +67,7 @@ function addListening(
     .option("--port <number>", "the port to listen on")
     .option(
       "--forget-encrypted",
-      "if the secret key is lost: remove what only it could open, and go on with a new one",
+      "the secret key is lost: remove everything encrypted with it and continue with a new key",
     )
     .action((options: ListenOptions, command: Command) =>
       perform(host, command, async () => {

@@ -41,7 +41,10 @@ export function createAgentRefusals(engine: Engine, log: Log): NoteRefusal {
     if (soFar > MOST_PER_RUN) return;
     const isLast = soFar === MOST_PER_RUN;
     const fields = { sessionId, runId: run?.runId ?? null, method, route, code };
-    log.warn(fields, isLast ? "refused an agent; its next are not told" : "refused an agent");
+    log.warn(
+      fields,
+      isLast ? "refused an agent; its further refusals are not logged" : "refused an agent",
+    );
     try {
       await store.transaction((tx) =>
         tell(tx, {

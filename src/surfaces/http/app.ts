@@ -64,11 +64,7 @@ export function createApp(options: AppOptions): App {
   app.onError(refuse);
   app.notFound((c) =>
     refuse(
-      new Refusal(
-        "not_found",
-        "not_found",
-        "There is nothing at this address. See /api/docs for what there is.",
-      ),
+      new Refusal("not_found", "not_found", "There is nothing at this address. See /api/docs."),
       c,
     ),
   );
@@ -218,7 +214,7 @@ export function idempotencyOf(c: Context<AppEnv>): IdempotentRequest | undefined
     throw new Refusal(
       "invalid",
       "idempotency_key_invalid",
-      "An Idempotency-Key has 1 to 200 visible ASCII characters.",
+      "An Idempotency-Key must have 1 to 200 visible ASCII characters.",
     );
   }
   return { key, fingerprint: fingerprintOf(c.req.method, c.req.path, c.get("rawBody") ?? "") };

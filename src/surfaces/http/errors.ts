@@ -37,7 +37,7 @@ export function answerError(log: Log, error: unknown, c: Context): Response {
     {
       error: {
         code: "internal_error",
-        message: "Something went wrong on the server. It has been logged; try again.",
+        message: "Something went wrong on the server. It was logged; try again.",
       },
     },
     500,

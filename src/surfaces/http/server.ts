@@ -234,7 +234,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
         new Refusal(
           "conflict",
           "port_in_use",
-          `Port ${port} on ${host} is taken. Stop what uses it, or set MUSTER_PORT to another one.`,
+          `Port ${port} on ${host} is in use. Stop the program that uses it, or set MUSTER_PORT to another port.`,
         ),
       );
     });

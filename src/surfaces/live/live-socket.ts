@@ -98,7 +98,7 @@ export function serveLive(socket: WebSocket, principal: Principal, options: Live
       if (until === null || options.now() < until) continue;
       void leave();
       topics.delete(topic);
-      send({ op: "error", topic, code: "not_found", message: "It is not open to you any more." });
+      send({ op: "error", topic, code: "not_found", message: "You no longer have access to it." });
     }
   }
 

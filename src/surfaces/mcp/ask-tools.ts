@@ -33,7 +33,7 @@ const waiting = {
     .min(1)
     .max(MAX_WAIT_SECONDS)
     .optional()
-    .describe(`How long to wait; ${WAIT_SECONDS} if not said. The work goes on all the same.`),
+    .describe(`How long to wait. Default: ${WAIT_SECONDS}. The work continues anyway.`),
 };
 
 export const askTools: readonly PersonTool[] = [
@@ -41,7 +41,7 @@ export const askTools: readonly PersonTool[] = [
     name: "ask_orchestrator",
     title: "Ask my orchestrator",
     description:
-      "Sends a message to the person's own orchestrator, a lasting agent that knows their work and delegates to other agents, and waits for its answer unless wait is false; while it waits for its own child sessions, so does this. If it takes longer, ask for the answer with wait_for_answer.",
+      "Sends a message to the person's own orchestrator, a lasting agent that knows their work and delegates to other agents, and waits for its answer unless wait is false; it also waits while the orchestrator waits for its child sessions. If it takes longer, get the answer with wait_for_answer.",
     schema: z.strictObject({ message: content, ...waiting }),
     action: "session.prompt",
     readOnly: false,
@@ -56,9 +56,12 @@ export const askTools: readonly PersonTool[] = [
     name: "prompt_session",
     title: "Prompt a session",
     description:
-      "Sends a prompt to one of the person's sessions. While it works, followup waits for its turn, steer cuts the running turn and goes next, interrupt does so at once, collect gathers what comes within seconds. Does not wait for the answer unless wait is true.",
+      "Sends a prompt to one of the person's sessions. While the session works, followup queues it, steer interrupts the running turn and goes next, interrupt does so at once, collect merges what arrives within seconds. Does not wait for the answer unless wait is true.",
     schema: z.strictObject({
-      sessionId: z.string().max(200).describe("An id, or orchestrator for the person's own."),
+      sessionId: z
+        .string()
+        .max(200)
+        .describe("A session id, or orchestrator for the person's own."),
       content,
       mode: z.enum(QUEUE_MODES).optional(),
       ...waiting,
@@ -83,7 +86,7 @@ export const askTools: readonly PersonTool[] = [
     name: "wait_for_answer",
     title: "Wait for an answer",
     description:
-      "Waits for the answer to a prompt that was sent before with ask_orchestrator or prompt_session, or gives it at once if it is there.",
+      "Waits for the answer to a prompt sent with ask_orchestrator or prompt_session, or returns it at once if it is there.",
     schema: z.strictObject({
       promptId: z.string().max(200),
       timeoutSeconds: waiting.timeoutSeconds,
@@ -104,7 +107,7 @@ function sent({ id, sessionId, state }: Prompt): CallToolResult {
     promptId: id,
     sessionId,
     state,
-    next: "It was sent. Ask for the answer with wait_for_answer when you need it.",
+    next: "Sent. Get the answer with wait_for_answer when you need it.",
   });
 }
 
@@ -127,7 +130,7 @@ async function waitFor(
   const end =
     now.state === "settled" ? await followToEnd(call, now, until) : { prompt: now, texts: [] };
   if (!(await call.isStillGood()))
-    throw new Refusal("unauthenticated", "unauthenticated", "The key was taken away meanwhile.");
+    throw new Refusal("unauthenticated", "unauthenticated", "The key was revoked in the meantime.");
   if (end.children !== undefined || (end.prompt.state !== "settled" && end.prompt.id !== now.id))
     return delegatedResult(now, end);
   return end.prompt.state === "settled" ? answerOf(now, end) : stillWorking(end.prompt);
@@ -167,7 +170,7 @@ function stillWorking({ id, sessionId, state, waitingFor }: Prompt): CallToolRes
     sessionId,
     state,
     waitingFor: waitingFor?.message ?? null,
-    next: "It is not answered yet; the work goes on. Call wait_for_answer with this promptId.",
+    next: "No answer yet; the work continues. Call wait_for_answer with this promptId.",
   });
 }
 
@@ -187,7 +190,7 @@ function delegatedResult(
       activity,
     })),
     said: textOf(texts),
-    next: `It has handed the work on and is not done${children.length > 0 ? `; it waits for ${namesOf(children)}` : ""}. Call wait_for_answer with this promptId for the answer. A child that is needs_you waits for the person: list_approvals says for what.`,
+    next: `The work is delegated and not done yet${children.length > 0 ? `; waiting for ${namesOf(children)}` : ""}. Call wait_for_answer with this promptId for the answer. A child that is needs_you waits for the person: list_approvals shows why.`,
   });
 }
 

@@ -39,7 +39,7 @@ export async function waitForNext(
     // Children that are all idle report nothing by themselves: the text so far is the reply.
     const isAtWork = isBusy(session) && session.waitingFor?.kind !== "children";
     if (!isAtWork && children.length === 0) return null;
-    const words = `waits for ${namesOf(children)}`;
+    const words = `waiting for ${namesOf(children)}`;
     if (words !== reported) progress(words);
     reported = words;
     return { children };

@@ -25,7 +25,7 @@ export interface McpServerOptions {
  */
 const nothingToValidate = {
   getValidator() {
-    throw new Error("Clients are not asked anything here.");
+    throw new Error("This server does not ask clients anything.");
   },
 };
 

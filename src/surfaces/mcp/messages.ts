@@ -45,9 +45,7 @@ export function checkMessages(body: unknown, version: string | undefined): Messa
 
 function checkBatch(list: readonly unknown[], version: string | undefined): void {
   if (version !== undefined && version >= WITHOUT_BATCHES)
-    throw invalid(
-      `There are no batches in version ${WITHOUT_BATCHES} and later. Send one message.`,
-    );
+    throw invalid(`Version ${WITHOUT_BATCHES} and later have no batches. Send one message.`);
   if (list.length === 0) throw invalid("The batch is empty. Send at least one message.");
   if (list.length > MAX_BATCH) throw invalid(`A batch has at most ${MAX_BATCH} messages.`);
 }

@@ -55,7 +55,7 @@ function notResumable(): Refusal {
   return new Refusal(
     "conflict",
     "not_resumable",
-    "This stream cannot be resumed: name the client by Mcp-Session-Id as in the call, and resume only calls that may be repeated. Look at what became of the call, and make it again if it was not done.",
+    "This stream cannot be resumed: send the same Mcp-Session-Id as in the call, and resume only calls that may be repeated. Check the result of the call, and make it again if it was not done.",
   );
 }
 
@@ -70,7 +70,7 @@ const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
 const NO_KEY =
-  "There is no good key with this request: it is missing, wrong or was taken away. Make one with: muster mcp --new-key NAME, and send it as Authorization: Bearer <key>.";
+  "The key is missing, wrong or was revoked. Create one with: muster mcp --new-key NAME, and send it as Authorization: Bearer <key>.";
 
 function refused(c: Context<AppEnv>, refusal: Refusal): Response {
   const { code, kind, message, retryAfterMs } = refusal;

@@ -26,7 +26,7 @@ export async function waitForPrompt(
   const get = () => parts.kernel.prompts.get(principal, prompt.id);
   let hasBegun = false;
   const begin = () => {
-    if (!hasBegun) progress("has begun");
+    if (!hasBegun) progress("has started");
     hasBegun = true;
   };
   const settled = await lookAndWait(parts, principal, prompt.sessionId, {
@@ -93,9 +93,9 @@ function isEventOf(json: string, promptId: string): boolean {
 
 const EVENT_MESSAGES: Readonly<Record<string, (event: SessionEvent) => string>> = {
   pre_tool: ({ toolName }) => `uses ${toolName ?? "a tool"}`,
-  gate_opened: () => "waits for a decision of yours in Muster",
-  gate_closed: () => "goes on",
-  run_lost: () => "lost its runner and begins again where it was",
+  gate_opened: () => "is waiting for your decision in Muster",
+  gate_closed: () => "continues",
+  run_lost: () => "lost its runner and continues on another",
 };
 
 function reportEvent(json: string, promptId: string, progress: (message: string) => void): void {

@@ -330,12 +330,12 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("the inbox", SLOW, () => {
       sessionId: home.session.id,
     });
     const news = visitor.log.getByRole("article", { name: "Board updates" });
-    await news.getByText("Count otters was given to it").waitFor();
-    await visitor.log.getByText("I have seen the news of the board about").waitFor();
+    await news.getByText("Count otters was assigned to it").waitFor();
+    await visitor.log.getByText("I have seen the updates from the board about").waitFor();
     expect(await visitor.log.getByText(/\[(mailbox|tasks)/).count()).toBe(0);
     await visitor.picture("home-news-desktop");
     await news.getByRole("button", { name: "Full update" }).click();
-    await news.getByText("[tasks] News from the task board").waitFor();
+    await news.getByText("[tasks] Updates from the task board").waitFor();
     await page.setViewportSize(PHONE);
     await visitor.picture("home-message-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);

@@ -68,7 +68,7 @@ describe.skipIf(!chromiumFile)("signing in through a service", SLOW, () => {
     await page.getByRole("status").getByText("Unlinked user1").waitFor();
     await page.getByRole("button", { name: "Unlink user2@example.org" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Unlink" }).click();
-    await page.getByText("You could not sign in any more without this account").waitFor();
+    await page.getByText("Without this account you could no longer sign in").waitFor();
     visitor.forgive(401);
     visitor.forgive(409);
     await visitor.leave();
@@ -88,7 +88,7 @@ describe.skipIf(!chromiumFile)("signing in through a service", SLOW, () => {
     server.visitor = { ...account(2), subject: "sub-2" };
     await page.goto(`${platform.url}/settings/sign-in`);
     await page.getByRole("button", { name: "Link Company" }).click();
-    await page.getByRole("alert").getByText("Somebody here uses this account already").waitFor();
+    await page.getByRole("alert").getByText("Somebody here already uses this account").waitFor();
     expect(page.url()).not.toContain("problem");
     await visitor.leave();
   });

@@ -71,6 +71,6 @@ describe.skipIf(!chromiumFile)("states in the page", { timeout: 120_000 }, () =>
     await page.getByText("Session moved to another machine").waitFor();
     await platform.promptIn(read.id, "settled");
     await activity().getByText("Done").waitFor(SLOW);
-    await visitor.log.getByText("continues on another one in a new workspace").first().waitFor();
+    await visitor.log.getByText("continues on another one, in a new workspace").first().waitFor();
   });
 });

@@ -127,7 +127,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("one's own model", SLOW, () =>
     await change.getByText("ending in efgh").waitFor();
     await change.getByLabel("URL").fill("http://127.0.0.1:9");
     await change.getByRole("button", { name: "Save" }).click();
-    await change.getByText("Give the key together with the address").waitFor();
+    await change.getByText("Send the key together with the address").waitFor();
     visitor.forgive(409);
     await page.setViewportSize(PHONE);
     await visitor.picture("change-model-phone");

@@ -129,7 +129,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     const importing = page.getByRole("form", { name: "Import skills" });
     await importing.getByLabel("Git URL").fill("/etc");
     await page.keyboard.press("Enter");
-    await importing.getByText("Skills are fetched from an https:// address").waitFor();
+    await importing.getByText("Skills are fetched from the https:// address").waitFor();
     visitor.forgive(400);
     const main = "---\nname: pdf\ndescription: Reads PDF files\n---\nRead it.\n";
     host.commit({ "skills/pdf/SKILL.md": main, "skills/pdf/scripts/run.sh": "echo run\n" });
@@ -344,7 +344,7 @@ describe.skipIf(!chromiumFile)("the settings", SLOW, () => {
     const purge = page.getByRole("form", { name: "Purge Grace" });
     await purge.getByLabel("Type their name").fill("Gustav");
     await purge.getByRole("button", { name: "Purge permanently" }).click();
-    await purge.getByText("That is not who this is.").waitFor();
+    await purge.getByText("The confirmation does not match.").waitFor();
     visitor.forgive(400);
     await purge.getByLabel("Type their name").fill("Grace");
     await purge.getByRole("button", { name: "Purge permanently" }).click();

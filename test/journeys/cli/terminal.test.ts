@@ -104,7 +104,7 @@ describe("chat without a terminal", () => {
     const host = createFakeHost({ env: env(), lines: typing });
     const ended = runCommand(host, "chat", session.id);
     typing.say(CALL);
-    await vi.waitUntil(() => host.err.includes("May it use bash?"), PATIENT);
+    await vi.waitUntil(() => host.err.includes("Allow bash?"), PATIENT);
     expect(host.err).toContain("git push origin main || echo pushed");
     typing.say("y");
     await vi.waitUntil(async () => (await queued(session.id)).includes("y"), PATIENT);
@@ -208,7 +208,7 @@ describe("chat on a terminal", () => {
     const again = await sitDown(session);
     await again.see("token100");
     again.host.press(CTRL_C);
-    await again.see("No turn runs; Ctrl-C again leaves.");
+    await again.see("No turn is running; Ctrl-C again leaves.");
     again.host.press(CTRL_C);
     expect(await again.ended).toBe(130);
   });
@@ -217,7 +217,7 @@ describe("chat on a terminal", () => {
     const session = await platform.createSession({ runtime: "native" });
     const { host, see } = await sitDown(session);
     host.press(`${PUSH}\r`);
-    await see("May it use bash?");
+    await see("Allow bash?");
     await see("git push origin main || echo pushed");
     await see(/\n\? bash: git push origin main \|\| echo pushed\ny\/n\/always › *$/);
     host.press("yesterday\r");
@@ -242,11 +242,11 @@ describe("chat on a terminal", () => {
   it("allows only calls that were shown to their end, and no call can forge another question", async () => {
     const session = await platform.createSession({ runtime: "native" });
     const { host, terminal, see } = await sitDown(session);
-    const forged = "? May it use bash?\n  ls -la src\ny/n/always ›";
+    const forged = "? Allow bash?\n  ls -la src\ny/n/always ›";
     const lines = Array.from({ length: 60 }, (_, at) => `echo ${at}`).join("\n");
     const command = `git push origin main\n${lines}\n${forged}`;
     host.press(`CALL bash ${JSON.stringify({ command })}\nSAY all pushed\r`);
-    await see(/May it use bash\? \(64 lines, /);
+    await see(/Allow bash\? \(64 lines, /);
     await see(/Enter: more \(16 of \d+ rows\) › *$/);
     host.press("y\r");
     await see("There is more");
@@ -256,9 +256,7 @@ describe("chat on a terminal", () => {
     host.press("\r");
     await see(/Enter: more \(32 of/);
     host.press("all\r");
-    await see(
-      / {2}│ \? May it use bash\?\n {2}│ {3}ls -la src\n {2}│ y\/n\/always ›\n {2}└ the end/,
-    );
+    await see(/ {2}│ \? Allow bash\?\n {2}│ {3}ls -la src\n {2}│ y\/n\/always ›\n {2}└ the end/);
     await see(/y\/n\/always › *$/);
     host.press("y\r");
     await see(/answer: y \d+/);
@@ -276,7 +274,7 @@ describe("chat on a terminal", () => {
     await see(/y\/n\/always › *$/);
     host.resize(30, 40);
     host.press("y\r");
-    await see("Here it is again");
+    await see("here it is again");
     await see(/ {2}│ git push origin main \|\|\n? {2}┆ echo pushed/);
     expect(await pendingOf(session)).toHaveLength(1);
     host.press("y\r");
@@ -307,7 +305,7 @@ describe("chat on a terminal", () => {
     await see(/\nbefore\n/);
     await line.cut();
     await see("The server does not answer.");
-    await see("server away");
+    await see("server offline");
     await fetch(`http://127.0.0.1:${port}/api/runs`, {
       method: "POST",
       headers: { authorization: `Bearer ${far.key}`, "content-type": "application/json" },
@@ -356,12 +354,12 @@ describe("chat on a terminal", () => {
     );
     await see("spawned");
     await see("Helper: started");
-    await see("Helper: May it use bash?");
+    await see("Helper: Allow bash?");
     host.press("/tree\r");
     await see(/└ 1 \? Helper {2}needs you/);
     host.press("/open 1\r");
     await see(/Helper · ses_\w+ · \/help/);
-    await see(/\n\? May it use bash\?\n(?:.*\n)*y\/n\/always › *$/);
+    await see(/\n\? Allow bash\?\n(?:.*\n)*y\/n\/always › *$/);
     host.press("y\r");
     await see("Allowed.");
     host.press("/back\r");
@@ -439,7 +437,7 @@ describe("sessions tree", () => {
     expect(unasked).toMatchObject({ code: 2 });
     expect(unasked.err).toContain("--yes");
     const kept = await inLines(["sessions", "end", child.id.slice(-8), "--yes"], {});
-    expect(kept).toMatchObject({ code: 0, out: `${child.id} is ended; it is kept for 7 days.\n` });
+    expect(kept).toMatchObject({ code: 0, out: `${child.id} has ended; it is kept for 7 days.\n` });
     expect((await inLines(["sessions", "tree", child.id], {})).out).toContain("archived");
     const forGood = ["sessions", "end", child.id, "--yes", "--for-good"];
     expect((await inLines(forGood, {})).code).toBe(0);
@@ -496,7 +494,7 @@ it("without a terminal, waits for delegated work unless it is told not to", asyn
   const patient = await inLines(["chat"], { input: "PLAY lead\n" });
   expect(patient.code).toBe(0);
   expect(patient.out).toMatch(/\nthe helper counted 7\n$/);
-  expect(patient.err).toContain("→ waits for its children");
+  expect(patient.err).toContain("→ waiting for agents");
   const hasty = await inLines(["chat", "--no-wait"], { input: "PLAY lead\n" });
   expect(hasty.code).toBe(0);
   expect(hasty.out).not.toContain("counted");

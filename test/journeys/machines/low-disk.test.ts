@@ -69,7 +69,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(state).toBe("queued");
       expect(waitingFor).toMatchObject({
         reason: "runner_busy",
-        message: expect.stringContaining("disk of the runner is almost full"),
+        message: expect.stringContaining("runner's disk is almost full"),
       });
       expect(await tell(report(10 * GiB))).toMatchObject({ op: "done" });
       const turn = await runner.assigned();
@@ -82,7 +82,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const prompt = await begin();
       const { run, fence } = await runner.assigned();
       await tell(report(1));
-      const message = "The disk of the runner is almost full: 1 byte.";
+      const message = "The runner's disk is almost full: 1 byte.";
       const park = { kind: "pause", waitMs: 600_000, code: "disk_low", message };
       expect(
         await runner.ask({ op: "journal", run, fence, firstOrdinal: 1, items: [], park }),

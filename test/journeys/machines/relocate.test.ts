@@ -73,7 +73,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(settled).toMatchObject({ outcome: "completed" });
       expect((await outputs(id)).at(-1)).toContain("kept");
       const asked = JSON.stringify(model.requests.at(-1));
-      expect(asked).toContain("[workspace] The machine that held this session's files is gone");
+      expect(asked).toContain("[workspace] The machine with this session's files is gone");
       expect(asked).toContain("made.txt");
 
       first = await platform.startRunner("first");

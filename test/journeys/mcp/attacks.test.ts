@@ -182,7 +182,7 @@ describe("reachable sessions and tools", () => {
     expect(names.filter((name: string) => /spawn/.test(name))).toEqual([]);
     for (const tool of ["spawn_session", "orchestrate_spawn_worker"]) {
       const refused = await post(platform, calling(tool, { prompt: "x" }), bearer(child.token));
-      expect(text(refused)).toContain(`There is no tool called ${tool}`);
+      expect(text(refused)).toContain(`There is no tool named ${tool}`);
     }
     await child.turn.end("done");
     await platform.request("POST", `/api/sessions/${parent.sessionId}/terminate`, {});

@@ -66,7 +66,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         for (const { inputSchema } of tools) expect(inputSchema.type).toBe("object");
         const spawned = await say(client, "spawn_session", { title: "x", prompt: "y" });
         expect(spawned).toMatchObject({ isError: true });
-        expect(spawned.text).toContain("There is no tool called spawn_session");
+        expect(spawned.text).toContain("There is no tool named spawn_session");
         await child.turn.end("done");
         await parent.turn.end("done");
       });
@@ -108,7 +108,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const headers = { ...bearer(child.token), "mcp-session-id": "client-1" };
         const answers = [await post(platform, call, headers), await post(platform, call, headers)];
         expect(answers.map(({ body }) => body.result.content[0].text)).toEqual(
-          Array(2).fill("Your parent will read it. Go on with your task."),
+          Array(2).fill("Your parent will read it. Continue with your task."),
         );
         expect(await told()).toBe(1);
         await post(platform, { ...call, id: 8 }, headers);
@@ -209,7 +209,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           outcome: "completed",
           answer: "There are 7.",
         });
-        expect(heard).toEqual(["has begun", "uses glob"]);
+        expect(heard).toEqual(["has started", "uses glob"]);
       });
 
       it("sees the questions of its agents with the choices, and cannot answer them", async () => {
@@ -291,7 +291,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           expect(await answer.json()).toMatchObject({
             error: {
               data: { code: "not_resumable" },
-              message: expect.stringContaining("Look at what became of the call"),
+              message: expect.stringContaining("Check the result of the call"),
             },
           });
         }
@@ -316,7 +316,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const child = await runner.nextTurn(childId);
         expect(await turn.tool("wait_for_event", {})).toMatchObject({ endsTurn: true });
         await turn.end("I asked somebody.");
-        await expect.poll(() => heard).toContain("waits for 1 child: Helper");
+        await expect.poll(() => heard).toContain("waiting for 1 child: Helper");
         const { promptId } = turn.assignment;
         const late = await say(client, "wait_for_answer", { promptId, timeoutSeconds: 1 });
         expect(late.data).toMatchObject({

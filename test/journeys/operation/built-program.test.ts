@@ -129,7 +129,7 @@ describe("the built program", { timeout: START_LIMIT_MS }, () => {
 
   it("refuses a second server on the same data with a clear message", async () => {
     const { stderr, code } = await run("server", "--port", String(await freePort()));
-    expect(stderr).toContain("Another Muster server uses");
+    expect(stderr).toContain("Another Muster server is using");
     expect(code).toBe(7);
   });
 

@@ -132,7 +132,7 @@ describe("sessions with files", () => {
   it("continue after a restore in the same data folder", async () => {
     const { session, runners } = await makeSession();
     const { out } = await restore();
-    expect(out).toContain("1 sessions go on with their files in this data folder.");
+    expect(out).toContain("1 sessions continue with their files in this data folder.");
     await start();
     await goesOn(session, runners);
     await verified(platform as Platform);
@@ -269,7 +269,7 @@ describe("credentials revoked after the copy was made", () => {
   it("stay revoked according to the replaced database; the rest stay valid", async () => {
     const team = await makeTeam();
     const { out } = await restore();
-    expect(out).toContain("What was revoked since the copy was made stays so");
+    expect(out).toContain("What was revoked since the backup stays revoked");
     const at = await start();
     await isRevoked(at, team);
     expect(await gatewayOf(at)).toMatchObject({ personalRunners: false });
@@ -286,7 +286,7 @@ describe("credentials revoked after the copy was made", () => {
     const team = await makeTeam();
     rmSync(join(home, "muster.db"));
     const { out } = await restore();
-    expect(out).toContain("every way in but the owner's was ended");
+    expect(out).toContain("all access except the owner's was revoked");
     expect(out).toContain(`members invite --user ${team.annId} --admin`);
     const at = await start();
     await isRevoked(at, team);
@@ -310,7 +310,7 @@ describe("credentials revoked after the copy was made", () => {
     const db = new Database(join(home, "muster.db"));
     db.exec("update audit_events set hash = 'other' where seq is not null");
     db.close();
-    expect((await restore()).out).toContain("every way in but the owner's was ended");
+    expect((await restore()).out).toContain("all access except the owner's was revoked");
     await isRevoked(await start(), team);
   });
 

@@ -311,7 +311,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const { body } = await read("/transcript", dana);
         const told = body.items.filter(({ kind }) => kind === "notice");
         expect(told.map(({ text }) => text)).toEqual([
-          expect.stringMatching(new RegExp(`an admin, opened this session .* incident ${CANARY}$`)),
+          expect.stringMatching(
+            new RegExp(`an admin, can read this session .* incident ${CANARY}$`),
+          ),
         ]);
         const rows = await query<{ thread: string | null }>(
           `select thread from events where session_id = '${session.id}' and reason = 'opened_by_admin'`,

@@ -163,8 +163,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       );
       // Results are dropped first, oldest first; then text.
       const [first, , firstResult] = again.journal;
-      expect(JSON.stringify(firstResult)).toContain("left out here");
-      expect(JSON.stringify(first)).toContain("left out here");
+      expect(JSON.stringify(firstResult)).toContain("left out: too long");
+      expect(JSON.stringify(first)).toContain("left out: too long");
       expect(JSON.stringify(again.journal.at(-1))).toContain(long);
       expect(again.journal.at(-3)).toMatchObject({ text: `said 29 ${long}` });
       expect(await end(again, 1)).toMatchObject({ op: "journaled" });

@@ -40,7 +40,7 @@ describe("memory", () => {
     expect(kept.status).toBe(201);
     expect(await say(ben, "SAY nothing about checkout")).not.toContain(content);
     const asked = await say(ann, "SAY the checkout is slow");
-    expect(asked).toContain("What you remember that may matter (memory: ");
+    expect(asked).toContain("Memories that may matter (information ");
     expect(asked).toContain(content);
     const transcript = await ann.request("GET", "/api/sessions/orchestrator/transcript");
     expect(JSON.stringify(transcript.body)).toContain(content);

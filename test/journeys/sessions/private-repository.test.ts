@@ -110,10 +110,10 @@ describe("a private repository", () => {
     expect(host.pulls).toHaveLength(1);
     const [, , , second, state] = await results(session.id);
     expect(second?.toolOutput).toContain(url);
-    expect(second?.toolOutput).toContain("open for this branch already");
+    expect(second?.toolOutput).toContain("already open for this branch");
     expect(state?.toolOutput).toContain(`branch: ${branch}`);
     expect(state?.toolOutput).toContain("base: main, 2 ahead, 0 behind");
-    expect(state?.toolOutput).toContain("not pushed: nothing");
+    expect(state?.toolOutput).toContain("unpushed: nothing");
   });
 
   it("is not pushed to without permission, nor to its default branch", async () => {

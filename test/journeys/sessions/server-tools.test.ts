@@ -78,5 +78,5 @@ it("answers for a tool of other roles as for an unknown one", async () => {
   const others = (await turn.tool("lead", { word: "x" })).error;
   const nobodys = (await turn.tool("nothing", { word: "x" })).error;
   expect(others?.replace("lead", "…")).toBe(nobodys?.replace("nothing", "…"));
-  expect(others).toContain("There is no tool called lead");
+  expect(others).toContain("There is no tool named lead");
 });

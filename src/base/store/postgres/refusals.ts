@@ -6,22 +6,16 @@ export function isDiskFull(error: unknown): boolean {
 }
 
 export function diskFull(cause: unknown): Refusal {
-  return refusal(
-    "The disk of the database is full. Nothing was changed; try again shortly.",
-    cause,
-  );
+  return refusal("The database's disk is full. Nothing was changed; try again shortly.", cause);
 }
 
 export function unavailable(cause: unknown): Refusal {
-  return refusal(
-    "The database cannot be reached now. Nothing was changed; try again shortly.",
-    cause,
-  );
+  return refusal("The database is unavailable. Nothing was changed; try again shortly.", cause);
 }
 
 export function unknownFate(cause: unknown): Refusal {
   return refusal(
-    "The database was lost while it stored this, so nobody knows yet whether it did. Look first, or send it again with the same Idempotency-Key.",
+    "The database was lost during this request, so it is unknown if it was stored. Check first, or send it again with the same Idempotency-Key.",
     cause,
   );
 }

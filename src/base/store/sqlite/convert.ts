@@ -37,24 +37,24 @@ export function convertToIncremental(given: string, log: Log): void {
       // A supervisor that limits the time of a start would kill it at every start.
       log.warn(
         { path },
-        "writing the database file anew was interrupted; this start goes on without it, and the next one tries again",
+        "rewriting the database file was interrupted; this start continues without it, and the next one tries again",
       );
       return;
     }
     if (!hasRoom(path)) {
       log.warn(
         { path },
-        "the database file cannot shrink until it was written anew, and there is no room for that; free as much space as it takes and start again",
+        "the database file cannot shrink until it is rewritten, and there is not enough space for that; free as much space as it uses and start again",
       );
       return;
     }
-    log.info({ path }, "writing the database file anew, once, so that it can shrink");
+    log.info({ path }, "rewriting the database file, once, so that it can shrink");
     createPrivateFile(copy);
     db.pragma("auto_vacuum = INCREMENTAL");
     db.prepare("vacuum into ?").run(copy);
   } catch (error) {
     rmSync(copy, { force: true });
-    log.warn({ err: error }, "the database file was not written anew; it is used as it is");
+    log.warn({ err: error }, "the database file was not rewritten; it is used as it is");
     return;
   } finally {
     db.close();

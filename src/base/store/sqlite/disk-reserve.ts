@@ -51,7 +51,7 @@ export class DiskReserve {
     throw new Refusal(
       "unavailable",
       "disk_low",
-      "The server's disk is almost full. Make room on it; everything goes on by itself then.",
+      "The server's disk is almost full. Free some space; everything then continues by itself.",
       { retryAfterMs: 5_000 },
     );
   }

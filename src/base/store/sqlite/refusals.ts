@@ -17,7 +17,7 @@ export function unreadable(cause: unknown): Refusal {
   return new Refusal(
     "unavailable",
     "store_unavailable",
-    "The database file cannot be read now. Try again shortly.",
+    "The database file cannot be read at the moment. Try again shortly.",
     {
       retryAfterMs: 2_000,
       cause,
@@ -33,7 +33,7 @@ export function asRefusal(error: unknown): unknown {
   if (!OUTSIDE_FAULT.test(code)) return error;
   const why = code.startsWith("SQLITE_FULL")
     ? "The disk is full."
-    : "The database file cannot be written now.";
+    : "The database file cannot be written at the moment.";
   return new Refusal(
     "unavailable",
     "store_unavailable",

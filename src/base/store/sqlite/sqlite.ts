@@ -84,7 +84,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       throw new Refusal(
         "conflict",
         "database_in_use",
-        `Another Muster server uses ${path}. Stop it, or set MUSTER_HOME to another folder.`,
+        `Another Muster server is using ${path}. Stop it, or set MUSTER_HOME to another folder.`,
         { cause: error },
       );
     });

@@ -175,7 +175,7 @@ export class Dispatcher {
     connection
       .tellConsent(look)
       .catch((error: unknown) =>
-        this.#log.warn({ err: error }, "a runner could not be told about its sandbox"),
+        this.#log.warn({ err: error }, "a runner could not be notified about its sandbox"),
       );
   }
 

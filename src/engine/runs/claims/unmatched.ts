@@ -70,7 +70,7 @@ async function failRun(engine: Engine, runId: string, sessionId: string): Promis
       outcome: "failed",
       error: {
         code: "no_matching_runner",
-        message: `No runner offers what this run asks for (runtime ${run.runtime}, demands ${run.demands}). Add one that does, then send it again.`,
+        message: `No runner meets the requirements of this run (runtime ${run.runtime}, requirements ${run.demands}). Add one that does, then send it again.`,
       },
     });
     return 1;

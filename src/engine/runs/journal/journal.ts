@@ -97,7 +97,7 @@ function countSize(run: RunRow, fresh: readonly JournalItem[]): void {
   throw new Refusal(
     "limit",
     "journal_full",
-    `A turn may write ${MAX_TURN_ITEMS} items and ${MAX_TURN_CHARS} characters to its journal. End the turn, and go on in the next one.`,
+    `A turn may write ${MAX_TURN_ITEMS} items and ${MAX_TURN_CHARS} characters to its journal. End the turn and continue in the next one.`,
   );
 }
 
@@ -227,7 +227,7 @@ function spanOf({ session_id: sessionId, first_seq: after, prompt_id: promptId }
 }
 
 const REPEATED_ID =
-  "This call has the id of an earlier one, so it was not performed. Make it again on its own.";
+  "This call has the id of an earlier one, so it was not performed. Make it again with a new id.";
 
 async function judge(
   { work, session, run, policy }: Writing,

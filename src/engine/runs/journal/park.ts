@@ -84,7 +84,11 @@ async function openGateFor(
   const calls = await turnCalls(work, session, run);
   const asked = calls.find(({ type, call_id }) => type === "pre_tool" && call_id === callId);
   if (!asked)
-    throw new Refusal("invalid", "call_not_found", "The turn waits for a call it never journaled.");
+    throw new Refusal(
+      "invalid",
+      "call_not_found",
+      "The turn is waiting for a call that it never journaled.",
+    );
   const call = await readCall(work, session, asked);
   // Taken from the journal: what a person sees is what will be performed.
   const tool = call.tool_name ?? "";

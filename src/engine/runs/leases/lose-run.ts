@@ -52,7 +52,7 @@ export async function loseRun(
       outcome: "failed",
       error: {
         code: "attempts_exhausted",
-        message: `The runner was lost ${run.attempts} times while working on this prompt, so it was put aside. Look at the runner's log, then send it again.`,
+        message: `The runner was lost ${run.attempts} times while working on this prompt, so it was given up. Check the runner's log, then send it again.`,
       },
     });
     return;

@@ -49,7 +49,7 @@ function sayGone(work: Work, session: SessionWriter, thread: string): void {
     content: [
       {
         type: "text",
-        text: "The machine that holds this session's files has been gone for 5 minutes. The turn waits for it. Start its runner again, or continue elsewhere with the changes that were recorded.",
+        text: "The machine with this session's files has been offline for 5 minutes. The turn waits for it. Start its runner again, or continue on another machine with the recorded changes.",
       },
     ],
     reason: "workspace_offline",

@@ -162,7 +162,7 @@ export class RunnerConnection {
         op: "refused",
         id: frame.id,
         code: isRefusal ? error.code : "internal_error",
-        message: isRefusal ? error.message : "The server failed to do this; its log says why.",
+        message: isRefusal ? error.message : "The server could not do this; see its log.",
       });
     }
   }
@@ -374,7 +374,7 @@ export class RunnerConnection {
       throw new Refusal(
         "limit",
         "too_many_requests",
-        `This runner has ${most} requests under way. Wait for answers, then ask again.`,
+        `This runner has ${most} open requests. Wait for answers, then ask again.`,
       );
     this.#requests += 1;
     try {

@@ -92,7 +92,7 @@ export function createRunnerDesk(engine: Engine, dispatcher: Dispatcher) {
       return [...names].map(([name, available]) => ({
         name,
         available,
-        reason: available ? null : "No runner that offers it is connected.",
+        reason: available ? null : "No connected runner provides it.",
       }));
     },
 

@@ -57,7 +57,7 @@ export function requireSameMachine(
   throw new Refusal(
     "conflict",
     "identity_required",
-    `The runner ${known.name} is known by the key in its folder, and this one did not show it. Start it with a current version of Muster and its own folder, or give this one another folder.`,
+    `The runner ${known.name} identifies itself with the key in its folder, and this one did not. Start it with a current version of Muster and its own folder, or use another folder.`,
   );
 }
 
@@ -69,6 +69,6 @@ function provenMachine({ principal, bootId, identity }: Claimant): string | null
   throw new Refusal(
     "conflict",
     "identity_not_proved",
-    "This runner's proof of identity is not good for its token. Start it again; if it is refused again, move identity.key out of its folder.",
+    "This runner's proof of identity does not match its token. Start it again; if it is refused again, move identity.key out of its folder.",
   );
 }

@@ -51,7 +51,7 @@ export async function registerRunner(
     throw new Refusal(
       "conflict",
       "protocol_unsupported",
-      `This server speaks runner protocol ${RUNNER_PROTOCOL}; update the older of the two.`,
+      `This server speaks runner protocol ${RUNNER_PROTOCOL}. Update the older of the two.`,
     );
   }
   const identity = await engine.store.read((reader) => identifyRunner(reader, registration));
@@ -97,7 +97,7 @@ function replaced(): Refusal {
   return new Refusal(
     "conflict",
     "connection_replaced",
-    "This runner has connected again meanwhile. Go on with the newer connection.",
+    "This runner has connected again since. Continue with the newer connection.",
   );
 }
 

@@ -115,7 +115,7 @@ export async function lookForSandbox(
     throw new Refusal(
       "conflict",
       "runner_offline",
-      "This runner is not connected. Start it; it looks for a sandbox when it starts.",
+      "This runner is not connected. Start it: it checks for a sandbox when it starts.",
     );
   }
   engine.announcer.hint("sandbox", "look", id);
@@ -134,7 +134,7 @@ function requireConsentRight(principal: Principal, { org_id: orgId, owner_id }: 
     "forbidden",
     "consent_not_yours",
     owner_id === null
-      ? "Only an admin who has signed in, or the owner's key, may let agents work without a sandbox here. Sign in as one, or install bubblewrap."
-      : "Only the person whose machine it is may let agents work on it without a sandbox, and only signed in. Ask them.",
+      ? "Only a signed-in admin, or the owner's key, may let agents work without a sandbox here. Sign in as an admin, or install bubblewrap."
+      : "Only the machine's owner, signed in, may let agents work on it without a sandbox. Ask them.",
   );
 }

@@ -145,7 +145,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await kernel.sessions.create(who, { parentSessionId: parent, prompt: "go" });
       await expect(
         kernel.sessions.create(who, { parentSessionId: parent, prompt: "go" }),
-      ).rejects.toMatchObject({ ...refused, message: expect.stringContaining("The org has") });
+      ).rejects.toMatchObject({
+        ...refused,
+        message: expect.stringContaining("The organisation has"),
+      });
     });
 
     it("puts nobody else's session to sleep when the organisation is full", async () => {

@@ -39,7 +39,7 @@ export async function findRoom(
     mayMakeRoom && makeRoom(work, payer, limit, withChildren);
   if (countAwake(work, inOrg) >= activePerOrg && !(await isMade(activePerOrg, true)))
     return limitReached(
-      `The org has ${activePerOrg} sessions awake, and none of yours is idle.`,
+      `The organisation has ${activePerOrg} active sessions, and none of yours is idle.`,
       "MUSTER_MAX_ORG_SESSIONS",
     );
   if (ownerId === null || parent_session_id !== null) return null;
@@ -48,7 +48,7 @@ export async function findRoom(
   if (countAwake(work, own) < activePerUser) return null;
   if (await isMade(activePerUser, false)) return null;
   return limitReached(
-    `You have ${activePerUser} sessions awake, and all of them are at work.`,
+    `You have ${activePerUser} active sessions, and all of them are working.`,
     "MUSTER_MAX_SESSIONS",
   );
 }
@@ -89,7 +89,7 @@ function sayAsleep(work: Work, session: SessionWriter, limit: number): void {
     content: [
       {
         type: "text",
-        text: `Put to sleep to make room for another session, because ${limit} may be awake at once and this one was idle longest. Its conversation and files are kept, and the next message wakes it; what it ran in the background has ended.`,
+        text: `Put to sleep to make room for another session: ${limit} may be active at once, and this one was idle longest. Its conversation and files are kept, and the next message wakes it. Its background processes have ended.`,
       },
     ],
     reason: MADE_ROOM,

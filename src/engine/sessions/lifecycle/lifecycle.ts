@@ -104,7 +104,7 @@ export async function endSession(
     throw new Refusal(
       "conflict",
       "session_busy",
-      "Prompts are waiting. Let them run or withdraw them first.",
+      "Prompts are queued. Let them run or withdraw them first.",
     );
   }
   if (to === "archived") await work.emit({ type: "session_archiving", session, force, children });

@@ -71,7 +71,7 @@ export async function lockToRedact(
   // Locks the parent too, which may have been notified of the content.
   const session = await work.family(sessionId);
   if (!session || !mayRedact(principal, session.row)) throw notFound(what);
-  requireSignedIn(principal, "Removing what was said");
+  requireSignedIn(principal, "Removing content");
   return session;
 }
 
@@ -86,7 +86,7 @@ function mayRedact(principal: Principal, row: SessionRow): boolean {
 function requireAtRest({ run_state }: SessionRow): void {
   if (run_state === null) return;
   throw busy(
-    "This session is working, and has what it was told in mind. Stop its turn first, then remove the entry.",
+    "This session is working and has the entry in its context. Stop its turn first, then remove the entry.",
   );
 }
 
@@ -98,7 +98,7 @@ function mustStay(): Refusal {
   return new Refusal(
     "conflict",
     "entry_not_redactable",
-    "This notice tells who has read the session, so it stays. Choose an entry that somebody wrote.",
+    "This notice records who has read the session, so it stays. Choose an entry that somebody wrote.",
   );
 }
 
@@ -174,7 +174,7 @@ async function blankCall(work: Work, promptId: string, callId: string): Promise<
   const gate = await findGateByCall(work.tx, promptId, callId);
   if (!gate) return;
   // A pending gate shows what will be performed, so it must stay as it is.
-  if (gate.state === "pending") throw busy("An approval of this call waits. Decide it first.");
+  if (gate.state === "pending") throw busy("This call has a pending approval. Decide it first.");
   const decision = gate.decision === null ? null : (JSON.parse(gate.decision) as GateDecision);
   if (decision?.promptId !== undefined)
     await redactPrompt(work.tx, {

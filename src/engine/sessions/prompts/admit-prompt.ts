@@ -38,7 +38,7 @@ import { wakeOrRefuse } from "./wake-or-refuse.ts";
 
 export const COLLECT_TIMER = "collect";
 
-const QUEUE_FULL = `${MAX_WAITING} prompts are waiting in this thread. Wait for one to finish, or withdraw some.`;
+const QUEUE_FULL = `${MAX_WAITING} prompts are queued in this thread. Wait for one to finish, or withdraw some.`;
 
 export interface NewPrompt {
   id: string;
@@ -121,7 +121,7 @@ async function findRepeated(
   throw new Refusal(
     "conflict",
     "dispatch_conflict",
-    "This dispatchId was used for another content. Use a new dispatchId for a new prompt.",
+    "This dispatchId was used for different content. Use a new dispatchId for a new prompt.",
   );
 }
 

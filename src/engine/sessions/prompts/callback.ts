@@ -33,7 +33,7 @@ export async function promptParentWhenDone(work: Work, event: KernelEvent): Prom
       content: [
         {
           type: "text",
-          text: "This run was to report to its parent session, but there is none to report to.",
+          text: "This run was to notify its parent session, but there is none.",
         },
       ],
       reason: "callback_undeliverable",

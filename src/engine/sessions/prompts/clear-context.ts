@@ -21,7 +21,7 @@ export async function clearContext(
     content: [
       {
         type: "text",
-        text: "Fresh context: what was said before is kept, but the agent no longer sees it.",
+        text: "Fresh context: the history is kept, but the agent no longer sees it.",
       },
     ],
     reason: "context_cleared",

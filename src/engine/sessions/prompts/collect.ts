@@ -101,6 +101,6 @@ export function refuseUnlessWaiting(prompt: PromptRow): void {
   throw new Refusal(
     "conflict",
     "prompt_not_queued",
-    `This prompt ${now}, so it cannot be changed any more. Send a new one, or stop the turn.`,
+    `This prompt ${now}, so it can no longer be changed. Send a new one, or stop the turn.`,
   );
 }

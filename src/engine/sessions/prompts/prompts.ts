@@ -128,7 +128,7 @@ function notYours(): Refusal {
   return new Refusal(
     "forbidden",
     "not_your_prompt",
-    "Somebody else sent this prompt. Only what you sent yourself can be changed or taken back.",
+    "Somebody else sent this prompt. You can change or withdraw only your own prompts.",
   );
 }
 
@@ -145,13 +145,13 @@ function requireRetryable(prompt: PromptRow): void {
     throw new Refusal(
       "conflict",
       "prompt_not_retryable",
-      "What this prompt said was removed. Say in a new prompt what to do.",
+      "The content of this prompt was removed. Say in a new prompt what to do.",
     );
   throw prompt.author_kind === "system"
     ? new Refusal(
         "conflict",
         "prompt_not_retryable",
-        "The platform began this turn itself, so there are no words of yours to send again. Say in a new prompt how to go on.",
+        "The platform started this turn, so there is no prompt of yours to send again. Say in a new prompt how to continue.",
       )
     : new Refusal(
         "conflict",

@@ -63,15 +63,15 @@ function requireUnstarted(
     throw new Refusal(
       "conflict",
       "prompt_not_settled",
-      "This prompt still waits. Withdraw it first, then remove what it says.",
+      "This prompt is still queued. Withdraw it first, then remove its content.",
     );
   if (started_at !== null)
-    throw inTranscript(`Its words are the entry ent_${id.slice(4)}: remove that one.`);
+    throw inTranscript(`Its content is in the entry ent_${id.slice(4)}: remove that one.`);
   if (!takenIn) return;
   throw inTranscript(
     takenIn.started_at === null
-      ? `Its words went into the prompt ${takenIn.id}: remove that one.`
-      : `Its words went into the turn of ${takenIn.id}: remove that turn's prompt, or the question there that they answer.`,
+      ? `Its content was merged into the prompt ${takenIn.id}: remove that one.`
+      : `Its content went into the turn of ${takenIn.id}: remove that turn's prompt, or the question that it answers.`,
   );
 }
 

@@ -58,6 +58,6 @@ async function requireEnded(work: Work, { row }: SessionWriter, promptId: string
   throw new Refusal(
     "conflict",
     "prompt_not_running",
-    "This prompt waits and has no turn to stop. Withdraw it instead.",
+    "This prompt is queued and has no turn to stop. Withdraw it instead.",
   );
 }

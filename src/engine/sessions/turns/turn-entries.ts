@@ -23,7 +23,7 @@ export interface TurnSpan {
 const MAX_CHARS = 8_000_000;
 /** Limit above which texts and calls are left out too. */
 const MAX_ALL_CHARS = 16_000_000;
-const LEFT_OUT = "[left out here: too long to be sent again]";
+const LEFT_OUT = "[left out: too long to send again]";
 const LEFT_OUT_CONTENT = JSON.stringify([{ type: "text", text: LEFT_OUT }]);
 const LEFT_OUT_OUTPUT = JSON.stringify(LEFT_OUT);
 

@@ -39,37 +39,35 @@ export const UNKNOWN_SURROUNDINGS: PromptSurroundings = {
 };
 
 const WHY: Record<WaitReason, string> = {
-  collecting: "Waiting a moment for more to follow, to be sent together.",
-  behind_other_prompts: "Other prompts of this session come first.",
+  collecting: "Waiting a moment for more prompts, to send them together.",
+  behind_other_prompts: "Waiting for earlier prompts of this session.",
   session_busy: "The session is working on another turn.",
   no_runner: "No runner is connected. Start one with: muster runner",
   no_matching_runner:
-    "No connected runner offers what this asks for. Add one that does, or use another runtime.",
+    "No connected runner meets the requirements. Add one that does, or use another runtime.",
   runner_busy:
-    "All runners that can take this are busy. It starts by itself when one is free; another runner would start it sooner.",
-  runner_starting:
-    "A runner is connected and is finding out which models it can use. It starts by itself.",
-  runner_silent:
-    "The runner that works on this does not answer. Unless it comes back in time, another takes over.",
+    "All suitable runners are busy. This starts by itself when one is free; another runner would start it sooner.",
+  runner_starting: "The runner is still checking which models it can use. This starts by itself.",
+  runner_silent: "The runner does not respond. If it stays away, another one takes over.",
   workspace_offline:
-    "The machine that holds this session's files is not connected. Start its runner again, or continue elsewhere with the changes that were recorded.",
-  retry_backoff: "The runner was lost; it will be tried again shortly.",
-  paused: "The model cannot be asked for a while; it goes on by itself.",
+    "The machine with this session's files is not connected. Start its runner again, or continue on another machine with the recorded changes.",
+  retry_backoff: "The runner was lost. The turn is retried shortly.",
+  paused: "The model is unavailable for now. The turn continues by itself.",
   quota:
-    "The provider's limit for this model is used up. It goes on by itself; change the model to go on sooner.",
-  budget: "The budget is used up. Raise it to go on.",
+    "The provider's limit for this model is used up. The turn continues by itself; change the model to continue sooner.",
+  budget: "The budget is used up. Raise it to continue.",
   gate: "Waiting for your answer.",
-  stopping: "The turn is being ended.",
+  stopping: "The turn is stopping.",
 };
 
 const BEHIND_TURN: ReadonlySet<WaitReason> = new Set(["session_busy", "behind_other_prompts"]);
 /** Replaces the words for a busy session. */
 const ASKS_FIRST =
-  "The session asks its person something and waits for the answer; this comes after it. Answer it among the approvals, or stop the turn.";
+  "The session is waiting for an answer to its question, and this prompt comes after it. Answer it in the approvals, or stop the turn.";
 
 /** Replaces the words for a busy runner. */
 const LOW_DISK =
-  "The disk of the runner is almost full, so it takes no new work. This goes on by itself when there is room; somebody must make room on that machine.";
+  "The runner's disk is almost full, so it takes no new work. This continues by itself when there is space; somebody must free some on that machine.";
 
 export function promptWait(row: PromptRow, around: PromptSurroundings): Prompt["waitingFor"] {
   const reason = promptReason(row, around);
@@ -113,9 +111,8 @@ const MACHINE_PAUSES: ReadonlySet<string> = new Set([
   "models_unknown",
 ]);
 
-const CHILDREN =
-  "It waits for its child sessions and goes on when one reports. Write to it to wake it now.";
-const TIME = "It sleeps until the time it set. Write to it to wake it now.";
+const CHILDREN = "Waiting for agents; it continues when one reports. Write to it to wake it now.";
+const TIME = "Sleeping until the time it set. Write to it to wake it now.";
 
 /** Wait of a session; `around` is about its most telling live run, if there is one. */
 export function sessionWait(row: SessionRow, around: RunSurroundings): SessionWait | null {

@@ -74,7 +74,7 @@ describe("the demo's orchestrator", () => {
     expect(failed.calls).toEqual([]);
     expect(failed.said).toContain("no model");
     const asked = await turn([...messages], news("red or blue?", "worker.ask_user", ""));
-    expect(asked.said).toContain("answer it there");
+    expect(asked.said).toContain("answer there");
   });
 
   it("answers news of what it never asked for in words alone", async () => {
@@ -98,7 +98,7 @@ describe("the demo's orchestrator", () => {
   });
 
   it.each([
-    ["worker.detached", "*Research* was taken out of my hands"],
+    ["worker.detached", "*Research* was detached from me"],
     ["worker.deleted", "*Research* was ended before it was done"],
     ["worker.stopped_without_end", "*Research* was stopped"],
     ["worker.auto_retry_failed", "*Research* could not reach its model"],
@@ -117,7 +117,7 @@ describe("the demo's orchestrator", () => {
     const told = await turn([...messages], news("half of it", "worker.notified", ""));
     expect(told.calls).toMatchObject([{ tool: "wait_for_event" }]);
     expect(told.said).toContain("half of it");
-    const answered = `${news("red?", "worker.ask_user", "")}\nIt waits no more: it was answered by somebody else, or its turn has ended.`;
+    const answered = `${news("red?", "worker.ask_user", "")}\nIt no longer waits: somebody else answered it, or its turn has ended.`;
     expect((await turn(messages, answered)).calls).toMatchObject([{ tool: "wait_for_event" }]);
   });
 

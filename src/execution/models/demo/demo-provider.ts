@@ -18,7 +18,7 @@ import { scripts as allScripts } from "./scripts/index.ts";
 export const DEMO_MODEL = "story";
 
 export const INTRODUCTION =
-  "I am Muster's built-in demo model, which follows a script; to add a real one, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or run Ollama, then restart, or add a model in settings.";
+  "I am Muster's built-in demo model, which follows a script. To add a real one, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or run Ollama, then restart; or add a model in settings.";
 
 const CHUNK_DELAY_MS = 15;
 const INPUT_CHUNK_CHARS = 120;
@@ -77,7 +77,7 @@ function compose(request: ModelRequest, scripts: readonly Script[]): ModelRespon
 
 function nextStep(scene: Scene, scripts: readonly Script[]): Step {
   const script = scripts.find(({ fits }) => fits(scene));
-  return script?.next(scene) ?? { say: "I have nothing to play for this.", calls: [] };
+  return script?.next(scene) ?? { say: "I have nothing to show for this.", calls: [] };
 }
 
 function* eventsOf({ parts }: ModelResponse): Generator<ModelEvent> {

@@ -180,7 +180,7 @@ export function succeeded(call: MadeCall | null | undefined): boolean {
 }
 
 export function withoutTool(tool: string): string {
-  return `For this I would use the tool \`${tool}\`, but it is not offered in this session, so I cannot play it here.`;
+  return `For this I would use the tool \`${tool}\`, but this session does not have it, so I cannot show it here.`;
 }
 
 /** Excerpt of a tool's output that fits into an answer. */

@@ -71,7 +71,7 @@ function isTurnOver({ status, headers, kind }: ErrorFacts): boolean {
 }
 
 function turnOver(): ModelFailure {
-  const message = "The turn has ended or is being stopped. Send a prompt to go on.";
+  const message = "The turn has ended or is stopping. Send a prompt to continue.";
   return { code: TURN_OVER, message, retryable: false };
 }
 
@@ -142,9 +142,9 @@ function isFar(waitMs: number | undefined): boolean {
 
 const SENTENCES: Readonly<Record<string, string>> = {
   model_unavailable:
-    "{provider} cannot answer at the moment{detail}. It is asked again by itself; if it stays so, choose another model.",
+    "{provider} is unavailable{detail}. The request is retried by itself; if the problem stays, choose another model.",
   model_rate_limited:
-    "{provider} asks to slow down{detail}. It is asked again by itself; fewer sessions at once help.",
+    "{provider} limits the request rate{detail}. The request is retried by itself; run fewer sessions at once to avoid this.",
   model_quota_exhausted:
     "The quota at {provider} is used up{detail}. Wait until it is reset, raise it there, or choose another model.",
   model_unauthorized:
@@ -153,11 +153,11 @@ const SENTENCES: Readonly<Record<string, string>> = {
   model_request_invalid:
     "{provider} does not accept the request{detail}. Check the model and the address in the settings, or choose another model.",
   context_too_long:
-    "The conversation is longer than {model} can read{detail}. Begin afresh with /clear, or choose a model that reads more.",
+    "The conversation is longer than {model} can read{detail}. Start a fresh context with /clear, or choose a model with a larger context.",
   model_stream_broken:
-    "The answer of {provider} broke off or made no sense{detail}. It is asked again by itself; if it stays so, choose another model.",
+    "The answer of {provider} broke off or was invalid{detail}. The request is retried by itself; if the problem stays, choose another model.",
   model_silent:
-    "{provider} has sent nothing for too long{detail}. It is asked again by itself; if it stays so, choose another model.",
+    "{provider} has sent nothing for too long{detail}. The request is retried by itself; if the problem stays, choose another model.",
   model_response_too_large:
     "The answer of {provider} is too large{detail}. Ask for less at once, or choose another model.",
 };

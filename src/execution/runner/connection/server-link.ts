@@ -270,7 +270,7 @@ export class ServerLink {
     }
     this.#pending.delete(id);
     if (frame.op === "lost") {
-      pending.reject(new LeaseLost(`The run is not this runner's any more (${frame.code}).`));
+      pending.reject(new LeaseLost(`The run no longer belongs to this runner (${frame.code}).`));
       if ("fence" in pending.frame) this.#options.lost(pending.frame);
     } else if (frame.op === "refused") {
       pending.reject(new Refusal("invalid", frame.code, frame.message));

@@ -193,7 +193,8 @@ class AcpRuntime implements Runtime {
     const items = journal.end(isCut);
     if (isCut) return { outcome: "aborted", items };
     if (response.stopReason === "refusal") {
-      const message = "The model refused to go on. Rephrase the request, or choose another model.";
+      const message =
+        "The model refused to continue. Rephrase the request, or choose another model.";
       return { outcome: "failed", error: { code: "model_refused", message }, items };
     }
     if (response.stopReason !== "end_turn") {

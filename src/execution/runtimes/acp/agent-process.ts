@@ -161,7 +161,7 @@ export class AgentProcess {
     const how = signal ? `by ${signal}` : `with code ${code}`;
     return new AgentGone(
       "agent_exited",
-      `The agent program "${this.#preset.name}" ended ${how}.${said ? ` It said: ${said}` : ""}`,
+      `The agent program "${this.#preset.name}" ended ${how}.${said ? ` Its output: ${said}` : ""}`,
     );
   }
 }

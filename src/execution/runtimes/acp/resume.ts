@@ -28,9 +28,7 @@ export function promptFor(turn: Turn, earlier: readonly HistoryItem[]): string {
   const said = earlier.map((item) => describeEarlier(turn, item)).filter((line) => line !== "");
   const request = requestFor(turn);
   if (said.length === 0) return request;
-  return ["[What was said in this conversation before:]", ...said, "", "[Now:]", request].join(
-    "\n",
-  );
+  return ["[Earlier in this conversation:]", ...said, "", "[Now:]", request].join("\n");
 }
 
 function requestFor({ assignment, journaled }: Turn): string {
@@ -40,9 +38,9 @@ function requestFor({ assignment, journaled }: Turn): string {
   return [
     content,
     "",
-    "[You were interrupted while working on this request. What you did so far is listed below: it has",
-    "happened, do not do it again. Go on from there. A call marked as interrupted may or may not have",
-    "taken effect: check before you repeat it.]",
+    "[You were interrupted while working on this request. What you have done so far is listed below: do",
+    "not do it again. Continue from there. A call marked as interrupted may or may not have taken effect:",
+    "check before you repeat it.]",
     ...done,
   ].join("\n");
 }

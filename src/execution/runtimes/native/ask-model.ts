@@ -79,7 +79,7 @@ export async function askModel(
     kind: "failed",
     failure: {
       code: "model_stream_broken",
-      message: "The model's answer ended without a word. Send the prompt again.",
+      message: "The model's answer ended without text. Send the prompt again.",
       retryable: true,
     },
   };

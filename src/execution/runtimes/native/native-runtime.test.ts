@@ -160,13 +160,13 @@ describe("the native loop", () => {
     const time = { at, timezone: "Europe/Berlin", locale: "de-DE" };
     await new FakeTurn({ content: "go", material: { time } }).work(runtime);
     expect(requests[0]?.system).toMatch(
-      /For your person it is Friday, February 1, 2030.*\(Europe\/Berlin, locale de-DE\)/,
+      /Your person's local time is Friday, February 1, 2030.*\(Europe\/Berlin, locale de-DE\)/,
     );
     await new FakeTurn({
       content: "go",
       material: { time: { ...time, timezone: "Not/There" } },
     }).work(runtime);
-    expect(requests[1]?.system).not.toContain("For your person");
+    expect(requests[1]?.system).not.toContain("local time");
   });
 
   it("reads the repository's instructions and the session's", async () => {
@@ -221,7 +221,7 @@ describe("limits", () => {
   });
 
   it("says once a turn that a budget cannot be kept without a price", async () => {
-    const text = "The price of test/script is not known, so the budget cannot be kept.";
+    const text = "The price of test/script is not known, so the budget cannot be enforced.";
     const notices = (items: readonly JournalItem[]) =>
       items.flatMap((item) => (item.type === "notice" ? [item.text] : []));
     const { runtime } = runtimeWith(lines([bash("true")]));

@@ -124,7 +124,7 @@ async function chooseModel(options: NativeParts, turn: Turn): Promise<Chosen | T
       await refreshModels();
     } catch (error) {
       turn.log.warn({ err: error }, "the server cannot be asked for its model providers");
-      return waitForModels(turn, "The server could not be asked which models there are.");
+      return waitForModels(turn, "The server could not be asked which models are available.");
     }
     found = await findModel(models, turn.assignment.model);
   }
@@ -150,7 +150,7 @@ const MODELS_PAUSE_MAX_MS = 60_000;
 /** An unknown model is no outcome yet: the turn releases its runner and is tried again. */
 function waitForModels({ assignment }: Turn, why: string): TurnEnd {
   const waitMs = Math.min(MODELS_PAUSE_MS * assignment.fence, MODELS_PAUSE_MAX_MS);
-  const message = `${why} The turn is tried again by itself; or choose another model.`;
+  const message = `${why} The turn is retried by itself; or choose another model.`;
   return { outcome: "parked", park: { kind: "pause", waitMs, code: "models_unknown", message } };
 }
 
@@ -208,7 +208,7 @@ async function noteEndedByRest(
   if (ended.length === 0) return undefined;
   const named = ended.map(({ id, command }) => `${id} (${command.replaceAll(/\s+/g, " ")})`);
   const text = redact(
-    `[from Muster]\nThis session was asleep. What it had running in the background was ended then: ${named.join(", ")}. Start it again if it is needed.`,
+    `[from Muster]\nThis session was asleep. Its background processes were ended then: ${named.join(", ")}. Start them again if they are needed.`,
   );
   const note: JournalItem = { type: "notice", entryId: turn.entryId(), text, forModel: true };
   await turn.append(note);
@@ -217,7 +217,7 @@ async function noteEndedByRest(
 
 /** Warns once a turn, however many attempts it takes. */
 async function warnUnpriced(turn: Turn, id: string): Promise<void> {
-  const text = `The price of ${id} is not known, so the budget cannot be kept.`;
+  const text = `The price of ${id} is not known, so the budget cannot be enforced.`;
   const isTold = turn.journaled.some((item) => item.type === "notice" && item.text === text);
   if (!isTold) await turn.append({ type: "notice", entryId: turn.entryId(), text });
 }
@@ -225,7 +225,7 @@ async function warnUnpriced(turn: Turn, id: string): Promise<void> {
 async function converse(turn: Turn, earlier: Earlier): Promise<Conversation> {
   const conversation = new Conversation((sha256) => turn.fetchBlob(sha256));
   const { summary, hidden } = earlier;
-  if (summary !== null) conversation.addNote(`[What was said before, summed up]\n${summary}`);
+  if (summary !== null) conversation.addNote(`[Summary of the earlier conversation]\n${summary}`);
   const register = summary !== null || hidden > 0 ? await turn.register() : null;
   if (register !== null) conversation.addNote(register);
   if (hidden > 0)

@@ -54,7 +54,7 @@ export async function setUp(
   await turn.append({
     type: "notice",
     entryId: turn.entryId(),
-    text: `The repository's setup command ended ${how}.${reason} Its last words: ${redact(output.contents().toString("utf8").trim())}`,
+    text: `The repository's setup command ended ${how}.${reason} Its last output: ${redact(output.contents().toString("utf8").trim())}`,
   });
 }
 

@@ -49,12 +49,12 @@ export class TurnBounds {
     if (request > limits.requests)
       return over(
         "request_limit_reached",
-        `The turn has made its ${limits.requests} requests to the model. Send another prompt to go on, or raise MUSTER_MAX_REQUESTS_PER_TURN.`,
+        `The turn has reached its limit of ${limits.requests} model requests. Send another prompt to continue, or raise MUSTER_MAX_REQUESTS_PER_TURN.`,
       );
     if (limits.costMicros !== null && this.#spentMicros >= limits.costMicros)
       return over(
         "cost_limit_reached",
-        `The turn has cost ${dollars(this.#spentMicros)}, which is its limit. Send another prompt to go on, or raise MUSTER_MAX_TURN_COST.`,
+        `The turn has cost ${dollars(this.#spentMicros)}, which is its limit. Send another prompt to continue, or raise MUSTER_MAX_TURN_COST.`,
       );
     if (budgetLeftMicros !== null && this.#sinceAssigned >= budgetLeftMicros)
       return over("budget_exhausted", BUDGET_SPENT);
@@ -65,7 +65,7 @@ export class TurnBounds {
 export function timeIsUp(wallMs: number): TurnOver {
   return over(
     "turn_time_limit_reached",
-    `The turn has worked for ${Math.round(wallMs / 60_000)} minutes, which is its limit. Send another prompt to go on, or raise MUSTER_MAX_TURN_MINUTES.`,
+    `The turn has worked for ${Math.round(wallMs / 60_000)} minutes, which is its limit. Send another prompt to continue, or raise MUSTER_MAX_TURN_MINUTES.`,
   );
 }
 

@@ -205,7 +205,7 @@ export class TurnLoop {
       error: {
         code: "model_empty_response",
         message:
-          "The model answered with nothing, twice. Send the prompt again or choose another model.",
+          "The model gave an empty answer twice. Send the prompt again or choose another model.",
       },
     };
   }
@@ -219,7 +219,7 @@ export class TurnLoop {
         items,
         error: {
           code: "model_refused",
-          message: "The model refused to answer. Put it another way.",
+          message: "The model refused to answer. Rephrase the request.",
         },
       };
     const notice: JournalItem[] =
@@ -228,7 +228,7 @@ export class TurnLoop {
             {
               type: "notice",
               entryId: this.#parts.turn.entryId(),
-              text: "The answer was cut off at the model's maximum length. Ask it to go on.",
+              text: "The answer was cut off at the model's maximum length. Ask it to continue.",
               step: this.#step,
             },
           ]

@@ -168,7 +168,7 @@ export class TurnWorkspace {
     const files = assignment.carried?.files ?? [];
     const stop = AbortSignal.any([signal, killed]);
     const failed = await applyChanges(workspace.sandbox, files, stop);
-    if (stop.aborted) throw new Error("The turn was stopped before recorded changes were put in.");
+    if (stop.aborted) throw new Error("The turn was stopped before recorded changes were applied.");
     this.#isCarried = true;
     if (failed.length === 0) return;
     const shown = failed.slice(0, MAX_NAMED).map((path) => JSON.stringify(path));
@@ -176,7 +176,7 @@ export class TurnWorkspace {
     await this.#turn.append({
       type: "notice",
       entryId: this.#turn.entryId(),
-      text: `[workspace] Recorded changes that do not fit the files any more were left out: ${shown.join(", ")}${more}.`,
+      text: `[workspace] Recorded changes that no longer fit the files were left out: ${shown.join(", ")}${more}.`,
       forModel: true,
     });
   }

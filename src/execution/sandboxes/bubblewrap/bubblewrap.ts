@@ -42,7 +42,7 @@ export interface BubblewrapOptions {
 const PROBE_TIMEOUT_MS = 10_000;
 const PRLIMIT = "/usr/bin/prlimit";
 const NOT_INSTALLED =
-  "Bubblewrap is not installed on this machine, so agents cannot run commands here. Work that needs it waits and goes on by itself.";
+  "Bubblewrap is not installed on this machine, so agents cannot run commands here. Work that needs it waits and continues by itself.";
 
 export function createBubblewrap(options: BubblewrapOptions): SandboxProvider {
   const { folder } = options;
@@ -66,7 +66,7 @@ export function createBubblewrap(options: BubblewrapOptions): SandboxProvider {
     open,
     async probe(): Promise<SandboxProbe> {
       if (process.platform !== "linux") {
-        return { usable: false, why: "Bubblewrap needs Linux. Run the runner on a Linux machine." };
+        return { usable: false, why: "Bubblewrap needs Linux. Start a runner on a Linux machine." };
       }
       if (!findFile())
         return { usable: false, why: NOT_INSTALLED, fix: findInstallFix(options.path) };
@@ -145,7 +145,7 @@ function enforcedBy(groups: ControlGroups | null): Enforced {
     const how = `control groups, version ${groups.version}`;
     return { processes: how, memoryBytes: how, fileBytes: byProcess };
   }
-  const watched = "a look at what runs, five times a second";
+  const watched = "a check of running processes, five times a second";
   const processes = canLimitProcesses() ? "a limit of the user in its namespace" : watched;
   return { processes, memoryBytes: watched, fileBytes: byProcess };
 }

@@ -62,7 +62,7 @@ export class BackgroundProcesses {
     this.#sessions.set(sessionId, session);
     if (running(session).length >= MAX_RUNNING) {
       throw new ToolProblem(
-        `${MAX_RUNNING} background processes are running, which is as many as a session may have. Kill one first, with the processes tool.`,
+        `${MAX_RUNNING} background processes are running, which is the limit of a session. Kill one first, with the processes tool.`,
       );
     }
     const { process, stdin } = start();
@@ -89,10 +89,10 @@ export class BackgroundProcesses {
     if (found) return found;
     if (this.endedByRest(sessionId).some((ended) => ended.id === id))
       throw new ToolProblem(
-        `${id} was ended when the session went to sleep, and its output was not kept. Start it again if it is needed.`,
+        `${id} ended when the session went to sleep, and its output was not kept. Start it again if it is needed.`,
       );
     throw new ToolProblem(
-      `No background process ${id.slice(0, 100)} is known: it ended with the runner it was started on, before the session last slept, or long ago; or it never was. List what there is, or start it again.`,
+      `There is no background process ${id.slice(0, 100)}: it ended with its runner, before the session last slept, or long ago; or the id is wrong. List the processes, or start it again.`,
     );
   }
 

@@ -44,7 +44,7 @@ export function composeScript(
 
 /** Runs a command where it was judged to run, or not at all. */
 function enter(cwd: Buffer): string {
-  const note = `The working directory ${cwd} is gone, so nothing was run. The next command begins at the top of the workspace.`;
+  const note = `The working directory ${cwd} is gone, so nothing was run. The next command starts at the top of the workspace.`;
   return `cd -- ${quote(cwd)} 2>/dev/null || { builtin printf '%s\\n' ${quote(Buffer.from(note))}; exit 1; }`;
 }
 

@@ -122,7 +122,7 @@ describe.each(kinds)("bash, %s", (kind) => {
       { command: "touch must-not-exist" },
       { signal: abort.signal },
     );
-    expect(late.error).toMatch(/before it began/);
+    expect(late.error).toMatch(/before it started/);
     expect(existsSync(join(workspace.folder, "must-not-exist"))).toBe(false);
   });
 
@@ -253,12 +253,14 @@ describe.each(kinds)("background processes, %s", (kind) => {
     expect((await start("sleep 300", "ses_many")).error).toMatch(/Kill one first/);
     expect((await start("true", "ses_other")).error).toBeNull();
     expect((await call("processes", { action: "read", id: "bg_9" }, "ses_other")).error).toMatch(
-      /ended with the runner/,
+      /ended with its runner/,
     );
     await call("processes", { action: "kill", id: "bg_3" }, "ses_many");
     expect((await start("sleep 300", "ses_many")).output).toMatch(/bg_17/);
     await tools.endSession("ses_many");
-    expect((await call("processes", { action: "list" }, "ses_many")).output).toMatch(/Nothing/);
+    expect((await call("processes", { action: "list" }, "ses_many")).output).toMatch(
+      /^There are no/,
+    );
   });
 
   it("say that the session's sleep ended them, and keep their numbers", async () => {
@@ -276,15 +278,17 @@ describe.each(kinds)("background processes, %s", (kind) => {
     expect(listed.output).toBe("bg_1: ended when the session went to sleep: sleep 300");
     for (const action of ["read", "kill"])
       expect((await call("processes", { action, id: "bg_1" }, "ses_sleep")).error).toMatch(
-        /bg_1 was ended when the session went to sleep/,
+        /bg_1 ended when the session went to sleep/,
       );
     expect((await start("sleep 300", "ses_sleep")).output).toMatch(/bg_3/);
     const both = await call("processes", { action: "list" }, "ses_sleep");
     expect(both.output).toMatch(/^bg_1: ended when .*\nbg_3: running/);
     await tools.endSession("ses_sleep");
-    expect((await call("processes", { action: "list" }, "ses_sleep")).output).toMatch(/Nothing/);
+    expect((await call("processes", { action: "list" }, "ses_sleep")).output).toMatch(
+      /^There are no/,
+    );
     expect((await call("processes", { action: "read", id: "bg_1" }, "ses_sleep")).error).toMatch(
-      /ended with the runner it was started on, before the session last slept, or long ago/,
+      /ended with its runner, before the session last slept, or long ago/,
     );
   });
 

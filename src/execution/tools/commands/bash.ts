@@ -93,15 +93,15 @@ function judge(end: CommandEnd, timeoutMs: number): Pick<ToolOutcome, "error" | 
     case "timeout":
       return {
         exitCode,
-        error: `The command was killed after ${timeoutMs / 1000} s, with everything it had started. Give it a longer timeoutMs, or run it with background: true.`,
+        error: `The command was killed after ${timeoutMs / 1000} s, with everything it had started. Use a longer timeoutMs, or run it with background: true.`,
       };
     case "abort":
-      return { exitCode, error: "The command was stopped, because the turn was." };
+      return { exitCode, error: "The command was stopped with its turn." };
     case "memory":
       return {
         exitCode,
         error:
-          "The command was killed because it used more memory than it may. Do it in smaller pieces.",
+          "The command was killed because it exceeded its memory limit. Work in smaller pieces.",
       };
     case "quota":
     case "disk":

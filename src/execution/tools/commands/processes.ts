@@ -14,7 +14,7 @@ export function createProcessesTool(background: BackgroundProcesses): RunnerTool
   return createTool("processes", processesInput, async ({ sessionId }, { action, id }) => {
     if (action === "list")
       return done(describeAll(background.endedByRest(sessionId), background.list(sessionId)));
-    if (id === undefined) throw new ToolProblem(`Say which one to ${action}, by its id.`);
+    if (id === undefined) throw new ToolProblem(`Name the process to ${action} by its id.`);
     const found = background.get(sessionId, id);
     if (action === "read") return done(readNew(found));
     if (found.end) return done(`${found.id} had already ended. ${readNew(found)}`);
@@ -32,7 +32,7 @@ function describeAll(
     ...rested.map((one) => lineOf(one, "ended when the session went to sleep")),
     ...processes.map((one) => lineOf(one, stateOf(one))),
   ];
-  return lines.length === 0 ? "Nothing runs in the background." : lines.join("\n");
+  return lines.length === 0 ? "There are no background processes." : lines.join("\n");
 }
 
 function lineOf({ id, command }: EndedBySleep, state: string): string {
@@ -47,7 +47,7 @@ function readNew(one: BackgroundProcess): string {
 
 function stateOf({ end }: BackgroundProcess): string {
   if (!end) return "running";
-  if (end.killedBy === "memory") return "killed, for it used too much memory";
+  if (end.killedBy === "memory") return "killed: it exceeded its memory limit";
   if (end.why !== undefined) return `killed: ${end.why}`;
   return end.exitCode === null ? `ended by ${end.signal}` : `ended with exit code ${end.exitCode}`;
 }

@@ -225,7 +225,7 @@ export class ConfinedFiles {
     } catch {
       const link = this.show({ root, names: names.slice(0, index + 1) });
       throw new ToolProblem(
-        `${link} is a link that leads outside of the workspace, where files cannot be reached.`,
+        `${link} is a link to a place outside the workspace, where files cannot be reached.`,
       );
     }
   }
@@ -322,7 +322,7 @@ async function keepMode(handle: FileHandle, old: Stats): Promise<void> {
 export class MissingFile extends ToolProblem {
   constructor(shown: string, near: readonly string[] = []) {
     const guess = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
-    super(`There is no ${shown}.${guess || " Look for it with glob."}`);
+    super(`${shown} does not exist.${guess || " Search for it with glob."}`);
     this.shown = shown;
   }
 

@@ -17,7 +17,7 @@ describe("edit", () => {
       errors.add((await edit(".env", { oldText, newText: "same" })).error);
     expect([...errors]).toEqual([expect.stringMatching(/could not be made; nothing was changed/)]);
     expect((await edit("innocent", { oldText: "KEY", newText: "x", all: true })).error).toMatch(
-      /leads to \.env, which usually holds secrets/,
+      /leads to \.env, which usually contains secrets/,
     );
     expect((await edit(".env", { oldText: "KEY", newText: "K", all: true })).error).toBeNull();
     expect(readFileSync(file, "utf8")).toBe("K=abc\nK=abc\n");

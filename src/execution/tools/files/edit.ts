@@ -64,14 +64,14 @@ function decode(bytes: Buffer, shown: string): string {
 function applyBlindly(text: string, edits: readonly Edit[], shown: string, path: string) {
   if (!isSecretPath(path))
     throw new ToolProblem(
-      `${path} leads to ${shown}, which usually holds secrets. Name that file itself.`,
+      `${path} leads to ${shown}, which usually contains secrets. Name that file itself.`,
     );
   try {
     return applyEdits(text, edits, shown);
   } catch (error) {
     if (!(error instanceof ToolProblem)) throw error;
     throw new ToolProblem(
-      `The edit could not be made; nothing was changed. ${shown} usually holds secrets, so no more is told: ask the person to change it.`,
+      `The edit could not be made; nothing was changed. ${shown} usually contains secrets, so no details are shown: ask the person to change it.`,
     );
   }
 }
@@ -111,10 +111,10 @@ function judgeEdit(edit: JudgedEdit, shown: string): string | null {
   const { body, oldText, newText, matches, all } = edit;
   if (oldText === newText) return "changes nothing: oldText and newText are the same.";
   if (matches === 0) {
-    return `fits nothing: its oldText is not in ${shown}; nothing was changed. ${hintAt(body, oldText)}`;
+    return `has no match: its oldText is not in ${shown}; nothing was changed. ${hintAt(body, oldText)}`;
   }
   if (matches > 1 && !all) {
-    return `fits ${matches} places in ${shown}; nothing was changed. Give more of the text around the one you mean, or say all: true.`;
+    return `matches ${matches} places in ${shown}; nothing was changed. Give more of the text around the right one, or set all: true.`;
   }
   const length = body.length + matches * (newText.length - oldText.length);
   if (length > MAX_EDITED_BYTES || matches > MAX_MATCHES) {
@@ -140,5 +140,5 @@ function hintAt(body: string, oldText: string): string {
   const line = wanted ? body.split("\n").findIndex((one) => one.trim() === wanted) : -1;
   return line < 0
     ? "Read the file again and copy the text exactly."
-    : `Line ${line + 1} looks like its beginning: mind spaces, indentation and what follows.`;
+    : `Line ${line + 1} looks like its beginning: check spaces, indentation and the following lines.`;
 }

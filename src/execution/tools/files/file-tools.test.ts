@@ -39,7 +39,7 @@ describe("read", () => {
   it("gives a range, says how to go on, and what is beyond the end", async () => {
     put("many", Array.from({ length: 3000 }, (_, i) => `line ${i + 1}\n`).join(""));
     expect((await read("many", { offset: 2, limit: 2 })).output).toBe(
-      "     2\tline 2\n     3\tline 3\n[… there are more lines: go on with offset 4 …]",
+      "     2\tline 2\n     3\tline 3\n[… there are more lines: continue with offset 4 …]",
     );
     expect((await read("many")).output).toMatch(/\n {2}2000\tline 2000\n\[… .* offset 2001 …\]$/);
     expect((await read("many", { offset: 2999 })).output).toBe(
@@ -59,7 +59,7 @@ describe("read", () => {
     put("wide", `${"x".repeat(1999)}\n`.repeat(2000));
     const wide = await read("wide");
     expect(wide.output.length).toBeLessThan(110_000);
-    expect(wide.output).toMatch(/go on with offset 52 …\]$/);
+    expect(wide.output).toMatch(/continue with offset 52 …\]$/);
   });
 
   it("finds a line behind gigabytes of nothing, or gives up, in little memory", async () => {
@@ -81,7 +81,7 @@ describe("read", () => {
     expect((await read("folder")).error).toMatch(
       /folder is a folder\. List it with glob, such as folder\/\*/,
     );
-    expect((await read("emty")).error).toBe("There is no emty. Did you mean empty?");
+    expect((await read("emty")).error).toBe("emty does not exist. Did you mean empty?");
   });
 
   it("shows images, told by their content", async () => {
@@ -90,7 +90,7 @@ describe("read", () => {
     expect(output).toBe(`picture.txt: image/png, ${PNG.length} bytes.`);
     expect(images).toEqual([{ mediaType: "image/png", data: PNG.toString("base64") }]);
     put("large.png", Buffer.concat([PNG, Buffer.alloc(5 * 1024 ** 2)]));
-    expect((await read("large.png")).error).toMatch(/at most 5242880 can be looked at/);
+    expect((await read("large.png")).error).toMatch(/the limit is 5242880/);
   });
 
   it("refuses what is not text, with type and size", async () => {
@@ -107,7 +107,7 @@ describe("read", () => {
     symlinkSync("../secret", join(workspace.folder, "leak"));
     symlinkSync("/proc/self/environ", join(workspace.folder, "environ"));
     for (const path of ["leak", "environ", "/etc/passwd", "../secret"]) {
-      expect((await read(path)).error).toMatch(/outside of the workspace/);
+      expect((await read(path)).error).toMatch(/outside the workspace/);
     }
     await call("bash", { command: "mkfifo pipe" });
     expect((await read("pipe")).error).toMatch(/is a pipe/);
@@ -117,7 +117,7 @@ describe("read", () => {
 describe("write", () => {
   it("makes and replaces files, with folders on the way", async () => {
     const path = "new/deep/file.txt";
-    expect((await call("write", { path, content: "ä" })).output).toBe(`Made ${path}, 2 bytes.`);
+    expect((await call("write", { path, content: "ä" })).output).toBe(`Created ${path}, 2 bytes.`);
     expect((await call("write", { path, content: "" })).output).toBe(`Replaced ${path}, 0 bytes.`);
     expect(get(path)).toBe("");
     const inside = await call("bash", { command: `echo more >> ${path} && cat ${path}` });
@@ -152,13 +152,13 @@ describe("edit", () => {
     put("e", "one\n  two\ntwo\n");
     const one = { oldText: "one", newText: "1" };
     expect((await edit("e", one, { oldText: "two", newText: "2" })).error).toMatch(
-      /^Edit 2 of 2 fits 2 places in e; nothing was changed/,
+      /^Edit 2 of 2 matches 2 places in e; nothing was changed/,
     );
     expect((await edit("e", one, { oldText: "one", newText: "2" })).error).toMatch(
-      /^Edit 2 of 2 fits nothing.*Read the file again/,
+      /^Edit 2 of 2 has no match.*Read the file again/,
     );
     expect((await edit("e", { oldText: "\ttwo", newText: "2" })).error).toMatch(
-      /^The edit fits nothing.*Line 2 looks like its beginning/,
+      /^The edit has no match.*Line 2 looks like its beginning/,
     );
     expect((await edit("e", { oldText: "one", newText: "one" })).error).toMatch(/changes nothing/);
     expect(get("e")).toBe("one\n  two\ntwo\n");

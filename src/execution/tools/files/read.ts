@@ -28,7 +28,7 @@ export function createReadTool(): RunnerTool {
       const binary = binaryTypeOf(start);
       if (binary !== null) {
         throw new ToolProblem(
-          `${shown} is not text but ${binary} (${stats.size} bytes). Look into it with bash.`,
+          `${shown} is not text but ${binary} (${stats.size} bytes). Inspect it with bash.`,
         );
       }
       const { offset = 1, limit = DEFAULT_LIMIT } = input;
@@ -52,7 +52,7 @@ async function showImage(
 ): Promise<ToolOutcome> {
   if (stats.size > MAX_IMAGE_BYTES) {
     throw new ToolProblem(
-      `${shown} is an image of ${stats.size} bytes; at most ${MAX_IMAGE_BYTES} can be looked at. Make a smaller copy of it first.`,
+      `${shown} is an image of ${stats.size} bytes; the limit is ${MAX_IMAGE_BYTES}. Make a smaller copy of it first.`,
     );
   }
   // The file may have grown meanwhile: never reads more than was judged.
@@ -70,12 +70,12 @@ function showLines({ lines, end, lineCount }: LineRange, offset: number, shown: 
     throw new ToolProblem(`${shown} has only ${lineCount} lines, none from ${offset} on.`);
   }
   if (end === "too_far" && lines.length === 0) {
-    throw new ToolProblem(`Line ${offset} lies too far into ${shown}. Look for it with bash.`);
+    throw new ToolProblem(`Line ${offset} is too far into ${shown}. Search for it with bash.`);
   }
   const numbered = lines.map((line, i) => `${String(offset + i).padStart(6)}\t${line}`);
   if (end === "file") return done(numbered.join("\n"));
   const next = offset + lines.length;
-  return done(`${numbered.join("\n")}\n[… there are more lines: go on with offset ${next} …]`);
+  return done(`${numbered.join("\n")}\n[… there are more lines: continue with offset ${next} …]`);
 }
 
 function done(output: string): ToolOutcome {

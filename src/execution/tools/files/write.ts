@@ -10,6 +10,6 @@ export function createWriteTool(): RunnerTool {
     const { created } = await files.replace(path, content);
     const shown = files.show(files.locate(path));
     const bytes = Buffer.byteLength(content);
-    return { output: `${created ? "Made" : "Replaced"} ${shown}, ${bytes} bytes.`, error: null };
+    return { output: `${created ? "Created" : "Replaced"} ${shown}, ${bytes} bytes.`, error: null };
   });
 }

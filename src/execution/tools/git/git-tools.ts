@@ -35,7 +35,7 @@ export function createPullRequestTool(): RunnerTool {
     const pushed = describePush(published);
     if (!canOpenPullRequests(access)) {
       return {
-        output: `${pushed} There is no pull request: this repository is plain git, and has no API to open one with. Tell the person the name of the branch, to open one by hand.`,
+        output: `${pushed} There is no pull request: this repository is plain git without an API for that. Tell the person the name of the branch, so that they can open one by hand.`,
         error: null,
       };
     }
@@ -91,7 +91,7 @@ function baseFor(published: Published, asked: string | undefined, startedFrom: s
     );
   if (base === null || !branches.has(base)) {
     throw new ToolProblem(
-      `${describePush(published)} No pull request was opened: the repository has no branch ${base ?? "to go into"}. Name one it has as base.`,
+      `${describePush(published)} No pull request was opened: the repository has no branch ${base ?? "to merge into"}. Name an existing one as base.`,
     );
   }
   return base;
@@ -99,14 +99,14 @@ function baseFor(published: Published, asked: string | undefined, startedFrom: s
 
 function describePush({ branch, commit, isNew }: Published): string {
   const id = commit.slice(0, SHORT_ID);
-  return isNew ? `Pushed ${branch} at ${id}.` : `${branch} is there already, at ${id}.`;
+  return isNew ? `Pushed ${branch} at ${id}.` : `${branch} is already there, at ${id}.`;
 }
 
 function describeRequest({ url, number, isNew, isDraft }: PullRequest, base: string): string {
   const kind = isDraft ? "draft pull request" : "pull request";
   return isNew
     ? `Opened ${kind} #${number} into ${base}: ${url}\nTell the person this address.`
-    : `${kind[0]?.toUpperCase()}${kind.slice(1)} #${number} is open for this branch already and has the new commits: ${url}\nIts title and text were left as they are. Tell the person this address.`;
+    : `${kind[0]?.toUpperCase()}${kind.slice(1)} #${number} is already open for this branch and has the new commits: ${url}\nIts title and text were not changed. Tell the person this address.`;
 }
 
 function describeState(state: GitState): string {
@@ -119,10 +119,10 @@ function describeState(state: GitState): string {
     base
       ? `base: ${base.branch}, ${base.ahead} ahead, ${base.behind} behind`
       : "base: the repository has no such branch",
-    dirty.length === 0 ? "not committed: nothing" : "not committed:",
+    dirty.length === 0 ? "uncommitted: nothing" : "uncommitted:",
     ...dirty.map((file) => `  ${file}`),
     ...(moreDirty > 0 ? [`  … and ${moreDirty} more`] : []),
-    unpushed.length === 0 ? "not pushed: nothing" : "not pushed:",
+    unpushed.length === 0 ? "unpushed: nothing" : "unpushed:",
     ...unpushed.map((commit) => `  ${short(commit)}`),
     ...(moreUnpushed ? ["  … and more"] : []),
   ];

@@ -62,11 +62,11 @@ describe("a pull request", () => {
     ],
     ["a missing right", { status: 403, body: { message: "no" } }, /403, no.*REPO/],
     ["a server that fails", { status: 502, body: "<html>" }, /502\. Try again/],
-    ["nonsense", { status: 201, body: { number: "x" } }, /named no pull request/],
+    ["nonsense", { status: 201, body: { number: "x" } }, /without a pull request/],
     [
       "an address that is none",
       { status: 201, body: { ...PULL, html_url: "javascript:x" } },
-      /named no/,
+      /without a/,
     ],
     [
       "what does not fit",

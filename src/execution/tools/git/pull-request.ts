@@ -77,7 +77,7 @@ function requestOf(json: unknown, isNew: boolean): PullRequest {
   const pull = pullSchema.safeParse(json);
   if (!pull.success) {
     throw new ToolProblem(
-      "GitHub answered, but named no pull request. Look at the repository before you try again.",
+      "GitHub answered without a pull request. Check the repository before you try again.",
     );
   }
   const { number, html_url: url, draft } = pull.data;
@@ -117,7 +117,7 @@ async function ask(
     const code = (error as { cause?: { code?: unknown } }).cause?.code;
     const why = typeof code === "string" ? ` (${code})` : "";
     throw new ToolProblem(
-      `GitHub's API could not be reached${why}. The branch is pushed; try again in a moment, and look for an open pull request first.`,
+      `GitHub's API could not be reached${why}. The branch is pushed; try again in a moment, and check for an open pull request first.`,
     );
   }
 }
@@ -154,8 +154,8 @@ function problem({ credential }: PullRequestApi, { status, json }: ApiReply, wha
 const ADVICE: Readonly<Record<number, string>> = {
   301: "The repository has moved. An admin can give it its new name.",
   307: "The repository has moved. An admin can give it its new name.",
-  401: "The secret SECRET was not taken. An admin can set it again.",
+  401: "The secret SECRET was not accepted. An admin can set it again.",
   403: "The secret SECRET may not open pull requests here. An admin can give it that right.",
-  404: "The secret SECRET does not see the repository, or may not open pull requests. An admin can check it.",
+  404: "The secret SECRET cannot see the repository, or may not open pull requests. An admin can check it.",
   429: "Wait a minute before you try again.",
 };

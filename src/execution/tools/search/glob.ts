@@ -53,7 +53,7 @@ export function createGlobTool(): RunnerTool {
 function splitPattern(files: ConfinedFiles, pattern: string, path: string) {
   if (!pattern.startsWith("/")) {
     if (pattern.split("/").includes("..")) {
-      throw new ToolProblem("A pattern cannot contain “..”. Say where to search with path.");
+      throw new ToolProblem("A pattern cannot contain “..”. Name the folder to search with path.");
     }
     return { place: files.locate(path), pattern };
   }
@@ -134,5 +134,5 @@ function describe(walk: Walk, files: ConfinedFiles, place: Place): string {
     lines.push(`[… ${walk.found.length - MAX_RESULTS} older ones left out: narrow the pattern …]`);
   }
   if (walk.isCut) lines.push("[… not everything was searched: name a folder with path …]");
-  return lines.join("\n") || "No files fit.";
+  return lines.join("\n") || "No files match.";
 }

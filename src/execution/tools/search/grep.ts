@@ -38,7 +38,7 @@ export function createGrepTool(): RunnerTool {
     const shown = files.show(place);
     if (/[\n\0]/.test(input.pattern)) {
       throw new ToolProblem(
-        "The pattern has more than one line, but lines are searched one by one.",
+        "The pattern has more than one line, but files are searched line by line.",
       );
     }
     const target = shown.startsWith("/") ? shown : `./${shown}`;
@@ -123,7 +123,7 @@ function globFilter(glob: string | undefined, shown: string): (path: string) => 
 }
 
 function describe({ found, isFull }: GrepLines): ToolOutcome {
-  if (found.length === 0) return { output: "Nothing found.", error: null };
+  if (found.length === 0) return { output: "No matches.", error: null };
   const lines = found.map(showLine);
   if (isFull) lines.push("[… there may be more: narrow the search, or raise limit …]");
   return { output: lines.join("\n"), error: null };

@@ -50,7 +50,7 @@ describe("glob", () => {
     ]);
     expect(await glob("[ab].ts", "src")).toEqual(["src/b.ts", "src/a.ts"]);
     expect(await glob("src/b.ts")).toEqual(["src/b.ts"]);
-    expect(await glob("nothing*")).toEqual(["No files fit."]);
+    expect(await glob("nothing*")).toEqual(["No files match."]);
   });
 
   it("enters .git and node_modules only when they are named", async () => {
@@ -60,16 +60,14 @@ describe("glob", () => {
   });
 
   it("goes through no link", async () => {
-    expect(await glob("up/*")).toEqual(["No files fit."]);
-    expect(await glob("up/**/outside.ts")).toEqual(["No files fit."]);
-    expect(await glob("again/**")).toEqual(["No files fit."]);
+    expect(await glob("up/*")).toEqual(["No files match."]);
+    expect(await glob("up/**/outside.ts")).toEqual(["No files match."]);
+    expect(await glob("again/**")).toEqual(["No files match."]);
     for (const path of ["up", "..", "/etc"]) {
-      expect((await call("glob", { pattern: "*", path })).error).toMatch(
-        /outside of the workspace/,
-      );
+      expect((await call("glob", { pattern: "*", path })).error).toMatch(/outside the workspace/);
     }
     expect((await call("glob", { pattern: "../*" })).error).toMatch(/cannot contain/);
-    expect((await call("glob", { pattern: "/etc/*" })).error).toMatch(/outside of the workspace/);
+    expect((await call("glob", { pattern: "/etc/*" })).error).toMatch(/outside the workspace/);
   });
 
   it("says when there are too many, or too many alternatives", async () => {
@@ -142,26 +140,26 @@ describe("grep", () => {
     expect((await grep("\\(a\\.b\\) \\\\d$")).output).toMatch(/^top\.md:2:/);
     expect((await grep("needle: \\d\\b")).output).toMatch(/^top\.md:2:/);
     expect((await grep(`$(touch ${workspace.sandbox.workspacePath}/pwned)`)).output).toBe(
-      "Nothing found.",
+      "No matches.",
     );
-    expect((await grep("pwned", { glob: "--pre=touch" })).output).toBe("Nothing found.");
-    expect((await call("glob", { pattern: "pwned" })).output).toBe("No files fit.");
+    expect((await grep("pwned", { glob: "--pre=touch" })).output).toBe("No matches.");
+    expect((await call("glob", { pattern: "pwned" })).output).toBe("No files match.");
   });
 
   it("finds nothing in files of secrets, unless they are named", async () => {
     put("conf/.env", "hidden=needle-in-env\n");
     const found = async (input: object) =>
       (await call("grep", { pattern: "needle-in-env", ...input })).output;
-    expect(await found({})).toBe("Nothing found.");
+    expect(await found({})).toBe("No matches.");
     expect(await found({ path: "conf/.env" })).toContain("hidden=");
     expect(await found({ glob: ".env" })).toContain("hidden=");
   });
 
   it("says what is wrong with a pattern or a path", async () => {
     expect((await grep("(")).error).toMatch(/^The search failed: .*parenthes/);
-    expect((await grep("a\nb")).error).toMatch(/one by one/);
+    expect((await grep("a\nb")).error).toMatch(/line by line/);
     expect((await grep("a", { path: "nowhere" })).error).toMatch(/No such file/);
-    expect((await grep("root", { path: "/etc/passwd" })).error).toMatch(/outside of the workspace/);
+    expect((await grep("root", { path: "/etc/passwd" })).error).toMatch(/outside the workspace/);
   });
 
   it("bears a line without end", async () => {

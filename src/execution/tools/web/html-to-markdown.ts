@@ -46,7 +46,7 @@ export async function htmlToMarkdown(
 function firstMessage(worker: Worker, limit: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = () =>
-      reject(new ToolProblem("The page is too tangled to be made into text. Try another one."));
+      reject(new ToolProblem("The page is too complex to convert to text. Try another one."));
     worker.once("message", (text: string) => resolve(text));
     worker.once("error", fail);
     worker.once("exit", fail);

@@ -94,7 +94,7 @@ export async function readBody({ message }: PublicResponse): Promise<Buffer> {
       bytes += piece.length;
       if (bytes > MAX_BODY_BYTES) {
         throw new ToolProblem(
-          `The answer has more than ${MAX_BODY_BYTES} bytes, which is too much. Fetch a smaller page.`,
+          `The answer has more than ${MAX_BODY_BYTES} bytes, which is too large. Fetch a smaller page.`,
         );
       }
       pieces.push(piece);
@@ -113,9 +113,7 @@ function decompress(message: http.IncomingMessage): Readable {
   if (decoder === null) return message;
   if (decoder === undefined) {
     message.destroy();
-    throw new ToolProblem(
-      `The answer is packed in a way that is not known (${encoding.slice(0, 50)}).`,
-    );
+    throw new ToolProblem(`The answer has an unsupported encoding (${encoding.slice(0, 50)}).`);
   }
   message.on("error", (error) => decoder.destroy(error));
   return message.pipe(decoder);

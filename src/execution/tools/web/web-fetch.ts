@@ -32,7 +32,7 @@ export function createWebFetchTool(options: WebFetchOptions = {}): RunnerTool {
       if (context.signal.aborted) throw new ToolProblem("The fetch was stopped.");
       if (timeout.aborted) {
         throw new ToolProblem(
-          `The page did not come within ${timeoutMs / 1000} s. Try another one.`,
+          `The page did not load within ${timeoutMs / 1000} s. Try another one.`,
         );
       }
       throw isOfTheOutside(error)
@@ -58,12 +58,12 @@ async function follow(start: URL, options: WebFetchOptions, signal: AbortSignal)
     }
     answer.message.destroy();
     const target = URL.parse(answer.location, url.href);
-    if (!target) throw new ToolProblem("The page redirects to an address that is none.");
+    if (!target) throw new ToolProblem("The page redirects to an invalid address.");
     target.hash = "";
     const problem = judgeRedirect(url, target);
     if (problem !== null)
       throw new ToolProblem(
-        `${show(url)} redirects to ${problem}. If that is where you want to go, fetch it itself: ${show(target)}`,
+        `${show(url)} redirects to ${problem}. To follow it, fetch it directly: ${show(target)}`,
       );
     url = target;
   }
@@ -111,7 +111,7 @@ async function present(
   const title = `${show(url)} · ${answer.status} · ${mediaType}`;
   const image = kind === "image" ? imageTypeOf(bytes) : null;
   if (kind === "image") {
-    if (!image) throw new ToolProblem(`${show(url)} is no image that can be looked at.`);
+    if (!image) throw new ToolProblem(`${show(url)} is not an image that can be shown.`);
     const images = [{ mediaType: image, data: bytes.toString("base64") }];
     return { output: title, error: errorOf(answer.status), images };
   }

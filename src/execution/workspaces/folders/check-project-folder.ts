@@ -78,13 +78,13 @@ function findReason(folder: string, rules: FolderRules): string | undefined {
   const { protectedFolders, projectFolders = [], onlyWithin } = rules;
   const own = protectedFolders.map(real);
   if (own.some((top) => isInside(folder, top) || isInside(top, folder))) {
-    return "This is where Muster keeps its own files.";
+    return "Muster keeps its own files in this folder.";
   }
   if (onlyWithin !== undefined && !isInside(folder, onlyWithin)) {
-    return "This runner works in one folder only, and this one lies outside of it.";
+    return "This runner works in one folder only, and this one is outside it.";
   }
   if (projectFolders.length > 0 && !projectFolders.some((top) => isInside(folder, top))) {
-    return "This folder is in none that the runner may use (MUSTER_PROJECT_FOLDERS).";
+    return "This folder is not in any folder that the runner may use (MUSTER_PROJECT_FOLDERS).";
   }
   return isSystemFolder(folder, projectFolders)
     ? "This folder belongs to the system."
@@ -100,9 +100,9 @@ function isSystemFolder(folder: string, projectFolders: readonly string[]): bool
 
 function findReasonInHome(folder: string, ownHome: string): string | undefined {
   for (const home of ["/root", ownHome, ...homesAround(folder)].map(real)) {
-    if (isInside(home, folder)) return "This is a whole home, with all its secrets.";
+    if (isInside(home, folder)) return "This is a home folder, with all its secrets.";
     if (isInside(folder, home) && relative(home, folder).startsWith(".")) {
-      return "This is where programs keep their settings and secrets.";
+      return "Programs keep their settings and secrets in this folder.";
     }
   }
   return undefined;

@@ -98,6 +98,6 @@ function inodeOf(identity: string): string | undefined {
 
 function replaced() {
   return refused(
-    "The folder was replaced by another one or by a link. Put it back as it was, or begin a new session.",
+    "The folder was replaced by another one or by a link. Restore it, or start a new session.",
   );
 }

@@ -291,7 +291,7 @@ async function within<T>(sandbox: Sandbox, work: (sandbox: Sandbox) => Promise<T
 const STEPS = {
   fetch: {
     what: "fetching it",
-    hint: "Check its address, and that it can be read without a password; one that cannot needs an entry among the organisation's repositories, with a credential.",
+    hint: "Check its address, and that it can be read without a password. A private repository must be added to the organisation's repositories, with a credential.",
   },
   checkout: { what: "checking it out", hint: "Check the name of the branch." },
 } as const;
@@ -316,7 +316,7 @@ function limitRefusal(step: keyof typeof STEPS, by: "quota" | "disk", why: strin
   return step === "checkout"
     ? new Refusal("conflict", WORKSPACE_FULL, `The repository was not checked out: ${why}`)
     : failed(
-        "The repository could not be cloned: it is larger than a workspace may be on this runner. Use a smaller repository, or one with less history; who runs the machine can raise MUSTER_WORKSPACE_MB.",
+        "The repository could not be cloned: it is larger than a workspace may be on this runner. Use a smaller repository, or one with less history; whoever runs the machine can raise MUSTER_WORKSPACE_MB.",
       );
 }
 

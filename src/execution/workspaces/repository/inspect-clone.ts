@@ -149,9 +149,9 @@ function readable(bytes: string): string {
 
 function problemOf(exitCode: number | null, stderr: string, branch: string): string {
   if (exitCode === NO_CLONE)
-    return "The workspace's .git is not the folder it was cloned with, so it is not read. Put it back, or begin a new session.";
+    return "The workspace's .git folder was replaced, so it is not read. Restore it, or start a new session.";
   if (exitCode === NO_BRANCH)
     return `The workspace has no branch ${branch}. Commit on it first, or name another.`;
-  if (exitCode === NO_COMMIT) return `The branch ${branch} names no commit. Commit on it first.`;
-  return `Git could not read the workspace: ${lastWords(stderr) || "it said nothing"}.`;
+  if (exitCode === NO_COMMIT) return `The branch ${branch} has no commit. Commit on it first.`;
+  return `Git could not read the workspace: ${lastWords(stderr) || "no reason given"}.`;
 }

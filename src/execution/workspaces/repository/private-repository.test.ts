@@ -228,7 +228,7 @@ function story(name: string, provider: () => SandboxProvider): void {
         "/x",
         ".x",
       ])
-        await expect(publish(odd)).rejects.toThrow(/no name of a branch/);
+        await expect(publish(odd)).rejects.toThrow(/not a valid branch name/);
       await expect(publish("nothing-here")).rejects.toThrow(/no branch nothing-here/);
       expect(server.git(`acme/branches-${name}`, "log", "-1", "--format=%s", "main")).toBe(
         "first\n",
@@ -248,13 +248,13 @@ function story(name: string, provider: () => SandboxProvider): void {
       // The head points to no branch any more.
       server.git(fullName, "update-ref", "--no-deref", "HEAD", "refs/heads/main");
       for (const branch of ["main", "master", "MASTER"])
-        await expect(publish(branch)).rejects.toThrow(/does not say which is its default branch/);
+        await expect(publish(branch)).rejects.toThrow(/does not name its default branch/);
       await expect(publish("main", { ...accessTo(repo), defaultBranch: "main" })).rejects.toThrow(
         /is the repository's default branch/,
       );
       // Without a commit the repository names none either.
       server.git(fullName, "symbolic-ref", "HEAD", "refs/heads/none");
-      await expect(publish("main")).rejects.toThrow(/does not say which/);
+      await expect(publish("main")).rejects.toThrow(/does not name its default/);
       expect(server.git(fullName, "log", "-1", "--format=%s", "main")).toBe("first\n");
       expect(await publish("other")).toMatchObject({ isNew: true, defaultBranch: null });
     });
@@ -263,13 +263,13 @@ function story(name: string, provider: () => SandboxProvider): void {
       const { workspace, publish } = await openOn(provider(), `acme/where-${name}`);
       const elsewhere = server.create(`acme/elsewhere-${name}`);
       await commit(workspace);
-      await expect(publish(null, null)).rejects.toThrow(/does not know it/);
+      await expect(publish(null, null)).rejects.toThrow(/does not have it/);
       const access = accessTo(elsewhere);
       await expect(publish(null, { ...access, credential: null })).rejects.toThrow(/no credential/);
       const { signal } = new AbortController();
       const repository = storedRepositoryAddress(elsewhere);
       const order = { repository, mayUsePath: false, access, branch: null, signal };
-      await expect(workspace.repository?.publish(order)).rejects.toThrow(/another repository/);
+      await expect(workspace.repository?.publish(order)).rejects.toThrow(/a different repository/);
     });
 
     it("runs nothing and gives nothing away, whatever an agent put into .git", async () => {
@@ -313,10 +313,10 @@ git update-ref -- 'refs/heads/--upload-pack=x' HEAD; rm -f RAN`,
       const { workspace, publish } = await openOn(provider(), `acme/link-${name}`);
       await commit(workspace);
       await sh(workspace, "mv .git elsewhere; ln -s elsewhere .git");
-      await expect(publish()).rejects.toThrow(/not the folder/);
-      await expect(workspace.repository?.state(null)).rejects.toThrow(/not the folder/);
+      await expect(publish()).rejects.toThrow(/folder was replaced/);
+      await expect(workspace.repository?.state(null)).rejects.toThrow(/folder was replaced/);
       await sh(workspace, "rm .git; echo 'gitdir: elsewhere' > .git");
-      await expect(publish()).rejects.toThrow(/not the folder/);
+      await expect(publish()).rejects.toThrow(/folder was replaced/);
     });
 
     it("refuses objects that are broken", async () => {

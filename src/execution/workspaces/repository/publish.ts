@@ -79,7 +79,7 @@ async function publishFrom(
     if (there === tip.commit) return { ...published, isNew: false };
     if (tip.newCommits === 0 && there === undefined) {
       throw refused(
-        `There is nothing to push: ${branch} has no commit that the repository does not have. Commit first (git add, git commit).`,
+        `There is nothing to push: the repository already has all commits of ${branch}. Commit first (git add, git commit).`,
       );
     }
     mkdirSync(workOf(context));
@@ -121,8 +121,8 @@ async function openTarget(
   if (remote) return webTarget(context, remote);
   throw refused(
     access
-      ? `Nothing can be pushed to ${access.fullName}: it has no credential. An admin can name the secret that opens it in the repository's settings.`
-      : "Nothing can be pushed to this repository: the organisation does not know it. An admin can add it with a credential (muster repos add … --credential …).",
+      ? `Nothing can be pushed to ${access.fullName}: it has no credential. An admin can name the secret with its credential in the repository's settings.`
+      : "Nothing can be pushed to this repository: the organisation does not have it. An admin can add it with a credential (muster repos add … --credential …).",
   );
 }
 
@@ -132,7 +132,7 @@ function webTarget(context: PublishContext, remote: CredentialedRemote): PushTar
   const store = join(options.mirrorsFolder, mirror);
   const explain = (what: string, { stderr }: GitResult) =>
     refused(
-      `${what}: ${errorText(stderr, remote) || "git message nothing"}. ${adviceIfBehind(stderr) ?? adviceFor(stderr, remote.credential)}`,
+      `${what}: ${errorText(stderr, remote) || "git gave no reason"}. ${adviceIfBehind(stderr) ?? adviceFor(stderr, remote.credential)}`,
     );
   return {
     explain,
@@ -195,7 +195,7 @@ async function pathTarget(context: PublishContext, path: string): Promise<PushTa
     }
   };
   const explain = (what: string, { stderr }: GitResult) => {
-    const message = errorText(stderr).replaceAll(source, held.path) || "git said nothing";
+    const message = errorText(stderr).replaceAll(source, held.path) || "git gave no reason";
     return refused(`${what}: ${message}. ${adviceIfBehind(stderr) ?? "Check the repository."}`);
   };
   return {
@@ -270,7 +270,7 @@ async function unpack(context: PublishContext, view: CloneView, commit: string):
     if (unpacked.exitCode === 0) return;
     const message = errorText(packed.exitCode === 0 ? unpackError : packError || unpackError);
     throw refused(
-      `The commits could not be read from the workspace: ${message || "git message nothing"}. Check them with git fsck.`,
+      `The commits could not be read from the workspace: ${message || "git gave no reason"}. Check them with git fsck.`,
     );
   } finally {
     await sandbox.close();
@@ -311,7 +311,7 @@ function utf8(bytes: string): string {
 function checkName(branch: string): string {
   const name = checkBranch(branch);
   const isOdd = /^(?:\+|refs\/|HEAD$|@$|\/)|\/\/|(?:^|\/)\.|(?:\.lock|[./])$|\.lock\//.test(name);
-  if (isOdd) throw refused("This is no name of a branch. Name one as git branch shows it.");
+  if (isOdd) throw refused("This is not a valid branch name. Use one that git branch shows.");
   return name;
 }
 
@@ -329,22 +329,22 @@ function refuseDefault(branch: string, ...defaults: (string | null)[]): void {
   if (!names.some((name) => name.toLowerCase() === branch.toLowerCase())) return;
   if (known.length === 0) {
     throw refused(
-      `The repository does not say which is its default branch, and it may be ${branch}: agents do not push to that. Make a branch (git checkout -b …) and push that.`,
+      `The repository does not name its default branch, and it may be ${branch}: agents do not push to that. Create a branch (git checkout -b …) and push that.`,
     );
   }
   throw refused(
-    `${branch} is the repository's default branch, and agents do not push to it. Make a branch (git checkout -b …), push that, and open a pull request.`,
+    `${branch} is the repository's default branch, and agents do not push to it. Create a branch (git checkout -b …), push that, and open a pull request.`,
   );
 }
 
 function adviceIfBehind(stderr: string): string | undefined {
   if (!/non-fast-forward|fetch first|\[rejected\]/.test(stderr)) return undefined;
-  return "The branch has commits there that are not in the workspace, and nothing is overwritten. Make another branch (git checkout -b …) and push that.";
+  return "The branch has commits there that are not in the workspace, and nothing is overwritten. Create another branch (git checkout -b …) and push that.";
 }
 
 function otherRepository(): Refusal {
   return refused(
-    "The workspace was cloned from another repository than the session names now. Begin a new session.",
+    "The workspace was cloned from a different repository than the session's present one. Start a new session.",
   );
 }
 

@@ -53,7 +53,7 @@ export function openRemote(
     throw new Refusal(
       "invalid",
       "credential_needs_https",
-      "A credential is sent over https:// alone. Give the repository its https:// address.",
+      "A credential is sent over https:// only. Use the repository's https:// address.",
     );
   }
   return { url, credential, path };
@@ -106,12 +106,12 @@ export function errorText(stderr: string, remote?: CredentialedRemote): string {
 /** Advice for the error that git reported. */
 export function adviceFor(stderr: string, { secret }: Credential): string {
   if (/Authentication failed|could not read (?:Username|Password)|error: 40[13]/i.test(stderr))
-    return `The secret ${secret} was not taken: it may be wrong, expired or lack the right. An admin can set it again (muster secrets set ${secret} --org).`;
+    return `The secret ${secret} was not accepted: it may be wrong, expired or lack the right. An admin can set it again (muster secrets set ${secret} --org).`;
   if (isLimitError(stderr))
-    return "It is larger than this runner takes. Use a smaller repository, or one with less history.";
+    return "It is larger than this runner accepts. Use a smaller repository, or one with less history.";
   if (/error: 30\d/.test(stderr))
-    return "The repository has moved, and a credential is not sent after it. An admin can give the repository its new address.";
+    return "The repository has moved, and a credential is not sent to the new address. An admin can change the repository's address.";
   if (/not found|error: 404/i.test(stderr))
-    return `There is no such repository, or the secret ${secret} may not see it. An admin can check the address and the secret.`;
+    return `There is no such repository, or the secret ${secret} cannot see it. An admin can check the address and the secret.`;
   return "Check the repository's address, and that its server can be reached from the runner.";
 }

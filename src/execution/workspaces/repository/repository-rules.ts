@@ -17,7 +17,7 @@ export function requireUsable(address: RepositoryAddress, mayUsePath: boolean): 
       throw refused("SSH is not available in the sandbox. Use the repository's https:// address.");
     case "unknown":
       throw refused(
-        "This is no repository of the organisation. Use the full address: https://…, or an absolute path.",
+        "This is not a repository of the organisation. Use the full address: https://…, or an absolute path.",
       );
   }
 }
@@ -26,7 +26,7 @@ export function pathNotGranted(): Refusal {
   return new Refusal(
     "forbidden",
     "folder_not_allowed",
-    "The session names a folder of the runner's machine, and nobody who may do that has allowed it. Use a repository's web address, or ask an admin.",
+    "The session names a folder on the runner's machine, and nobody with that right has allowed it. Use a repository's web address, or ask an admin.",
   );
 }
 
@@ -38,7 +38,7 @@ export function branchFor(sessionId: string): string {
 
 /** Refuses a name that could be taken for anything but a branch. */
 export function checkBranch(branch: string): string {
-  if (!isBranchName(branch)) throw refused("This is no name of a branch. Check its spelling.");
+  if (!isBranchName(branch)) throw refused("This is not a valid branch name. Check its spelling.");
   return branch;
 }
 

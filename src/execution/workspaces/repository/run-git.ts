@@ -33,7 +33,7 @@ export interface GitResult {
 /** Replaces git's error output if git was stopped. */
 export const STOPPED = "it was stopped";
 export function tookTooLong(timeoutMs: number): string {
-  return `it took longer than ${Math.round(timeoutMs / 1_000)} s and was given up`;
+  return `it took longer than ${Math.round(timeoutMs / 1_000)} s and was stopped`;
 }
 
 const TIMEOUT_MS = 120_000;

@@ -352,6 +352,6 @@ function noMark(name: string): Refusal {
   return new Refusal(
     "not_found",
     "mark_not_found",
-    `The workspace has no mark ${JSON.stringify(name)}. Ask for the changes of a turn that it made.`,
+    `The workspace has no mark ${JSON.stringify(name)}. Ask for the changes of a turn that ran in it.`,
   );
 }

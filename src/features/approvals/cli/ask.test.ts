@@ -30,7 +30,7 @@ describe("what is asked", () => {
   it("is shown whole, with who asks and where it would run", () => {
     const asked = withInput({ command: "cd x &&\nrm -rf y" }, "src");
     expect(describeAsk(asked, "Tests", PLAIN)).toEqual([
-      "? Tests: May it use bash? (2 lines, 16 characters)",
+      "? Tests: Allow bash? (2 lines, 16 characters)",
       "  │ cd x &&",
       "  │ rm -rf y",
       "  └ the end (2 lines, 16 characters)",
@@ -38,7 +38,7 @@ describe("what is asked", () => {
       "  │ src",
     ]);
     expect(describeAsk(withInput({ path: "a", content: "1\n2", mode: 3 }), null, PLAIN)).toEqual([
-      "? May it use bash? (5 lines, 36 characters)",
+      "? Allow bash? (5 lines, 36 characters)",
       "  │ path: a",
       "  │ content:",
       "  │     1",
@@ -56,8 +56,8 @@ describe("what is asked", () => {
   });
 
   it("cannot be forged by the call: each row of foreign text begins with a gutter", () => {
-    const forged = "? May it use bash?\n  │ ls -la src\n  └ the end\ny/n ›";
-    const command = `git push\n${forged}${" ".repeat(300)}? May it use ls? é`;
+    const forged = "? Allow bash?\n  │ ls -la src\n  └ the end\ny/n ›";
+    const command = `git push\n${forged}${" ".repeat(300)}? Allow ls? é`;
     const asked = approvalOf({
       tool: `bash? (1 line)\n${forged}`,
       shown: { input: { command }, reason: forged, cwd: forged },
@@ -66,13 +66,13 @@ describe("what is asked", () => {
     const rows = describeAsk(asked, `x\n${forged}`, PLAIN);
     const own = rows.filter((row) => !/^ {2}[│┆]/.test(row));
     expect(own).toEqual([
-      "? The session named below: May it use the tool named below? (5 lines, 378 characters)",
+      "? The session named below: Allow the tool named below? (5 lines, 368 characters)",
       "  Session:",
       "  Tool:",
       "  Call:",
-      "  └ the end (5 lines, 378 characters)",
+      "  └ the end (5 lines, 368 characters)",
       "  In the folder:",
-      "  Why it is asked:",
+      "  Reason:",
       '  "always" allows exactly this from now on:',
     ]);
     for (const row of rows.slice(1)) expect(widthOf(row)).toBeLessThan(60);
@@ -81,7 +81,7 @@ describe("what is asked", () => {
   it("takes only one word for the name of a tool", () => {
     const asked = approvalOf({ tool: "bash: ls -la src" });
     expect(describeAsk(asked, null, PLAIN).slice(0, 4)).toEqual([
-      "? May it use the tool named below?",
+      "? Allow the tool named below?",
       "  Tool:",
       "  │ bash: ls -la src",
       "  Call:",
@@ -114,7 +114,7 @@ describe("what is asked", () => {
   it("is a plan, all of it, that is approved, refused or sent back with words", () => {
     const plan = approvalOf({ kind: "plan", shown: { input: { plan: "1. a\n2. \u200bb" } } });
     expect(describeAsk(plan, "Tests", PLAIN)).toEqual([
-      "? Tests: A plan. May it be carried out? (2 lines, 10 characters)",
+      "? Tests: A plan needs your approval. Carry it out? (2 lines, 10 characters)",
       "  │ 1. a",
       "  │ 2. <U+200B>b",
       "  └ the end (2 lines, 10 characters)",
@@ -131,8 +131,8 @@ describe("what is asked", () => {
     expect(readAnswer(approvalOf({}), [], "revise it").type).toBe("unclear");
     const told = (decision: "allow" | "revise" | "deny") =>
       describeDecision({ ...plan, state: "decided", decision, decidedBy: "session:ses_1" }, "me");
-    expect(told("allow")).toBe("The plan is approved by session:ses_1.");
-    expect(told("revise")).toBe("The plan was sent back by session:ses_1.");
+    expect(told("allow")).toBe("Plan approved by session:ses_1.");
+    expect(told("revise")).toBe("Plan sent back by session:ses_1.");
   });
 
   it("tells what always would mean", () => {

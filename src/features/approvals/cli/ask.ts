@@ -32,15 +32,15 @@ export function describeAsk(approval: Approval, who: string | null, look: AskLoo
   const call = exactInput(input);
   const framed = [...frameText(call, columns), style.dim(`  └ the end${sizeOf(call)}`)];
   if (approval.kind === "plan")
-    return [...head(`A plan. May it be carried out?${sizeOf(call)}`), ...framed];
+    return [...head(`A plan needs your approval. Carry it out?${sizeOf(call)}`), ...framed];
   const { tool } = approval;
   return [
-    ...head(`May it use ${isToolName(tool) ? tool : "the tool named below"}?${sizeOf(call)}`),
+    ...head(`Allow ${isToolName(tool) ? tool : "the tool named below"}?${sizeOf(call)}`),
     ...(isToolName(tool) ? [] : ["  Tool:", ...frameText(tool, columns), "  Call:"]),
     ...framed,
     ...(typeof cwd === "string" ? ["  In the folder:", ...frameText(cwd, columns)] : []),
     ...(typeof reason === "string" && reason !== ""
-      ? ["  Why it is asked:", ...frameText(reason, columns)]
+      ? ["  Reason:", ...frameText(reason, columns)]
       : []),
     ...describeRule(approval, call, columns),
   ];
@@ -102,7 +102,7 @@ function readPlanDecision(text: string): Answer | undefined {
   const reason = revised[1]?.trim();
   return reason
     ? { type: "send", body: { decision: "revise", reason } }
-    : { type: "unclear", how: 'Say what is to be changed: "revise smaller, please".' };
+    : { type: "unclear", how: 'Say what to change: "revise smaller, please".' };
 }
 
 function readDecision({ rulePreview, kind }: Approval, text: string): Answer {
@@ -121,7 +121,7 @@ function readDecision({ rulePreview, kind }: Approval, text: string): Answer {
   }
   return {
     type: "unclear",
-    how: `Answer y or n${rulePreview ? " or always" : ""}${kind === "plan" ? ' or "revise …"' : ""}; "n because …" tells the agent why. /later puts it aside.`,
+    how: `Answer y or n${rulePreview ? " or always" : ""}${kind === "plan" ? ' or "revise …"' : ""}; "n because …" gives the agent a reason. /later puts it aside.`,
   };
 }
 
@@ -132,7 +132,9 @@ function readReply(approval: Approval, answers: readonly string[], text: string)
   if (reply === undefined || reply === "") {
     const count = question?.options?.length ?? 0;
     const how =
-      count > 0 ? `Choose a number from 1 to ${count}.` : "Say something, or /later puts it aside.";
+      count > 0
+        ? `Choose a number from 1 to ${count}.`
+        : "Type an answer, or /later to put it aside.";
     return { type: "unclear", how };
   }
   const given = [...answers, reply];
@@ -152,17 +154,17 @@ function choose({ options = [], multiple, freeText }: AskedQuestion, text: strin
 }
 
 const PLAN_WORDS = {
-  allow: "The plan is approved",
-  revise: "The plan was sent back",
-  deny: "The plan was rejected",
+  allow: "Plan approved",
+  revise: "Plan sent back",
+  deny: "Plan rejected",
 } as const;
 
 /** Describes a decision, wherever it was made. */
 export function describeDecision(approval: Approval, me: string): string {
   const { state, decision, scope, decidedBy, kind, answers } = approval;
   const by = decidedBy === me ? "" : decidedBy === null ? "" : ` by ${safeLine(decidedBy)}`;
-  if (state === "expired") return "Nobody answered in time, so it was not allowed.";
-  if (state === "cancelled") return "It is no longer asked.";
+  if (state === "expired") return "No answer in time, so it was not allowed.";
+  if (state === "cancelled") return "No longer pending.";
   if (kind === "question" && decision === "allow")
     return `Answered${by}: ${safeLine((answers ?? []).join(" / "))}`;
   if (kind === "plan" && decision !== null) return `${PLAN_WORDS[decision]}${by}.`;

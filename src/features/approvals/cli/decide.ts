@@ -14,17 +14,21 @@ export function addApprovalsDecideCommands(group: Command, host: CliHost): void 
   for (const decision of ["allow", "deny"] as const) {
     group
       .command(decision)
-      .description(decision === "allow" ? "Lets the agent do it." : "Does not let the agent do it.")
+      .description(
+        decision === "allow" ? "Allow the agent's request." : "Deny the agent's request.",
+      )
       .argument("<id>", "the approval")
       .addOption(
-        new Option("--scope <scope>", "how long it holds").choices(APPROVAL_SCOPES).default("once"),
+        new Option("--scope <scope>", "how long the decision holds")
+          .choices(APPROVAL_SCOPES)
+          .default("once"),
       )
-      .option("--reason <text>", "what the agent is told")
+      .option("--reason <text>", "reason for the agent")
       .action((id: string, { scope, reason }: Options, command: Command) =>
         perform(host, command, async (invocation) => {
           const body = { decision, scope, reason };
           const answer = await invocation.api().approvals.decide({ id, body });
-          invocation.print(answer, [`${DONE_WORDS[decision]} (${scope}). The agent goes on.`]);
+          invocation.print(answer, [`${DONE_WORDS[decision]} (${scope}). The agent continues.`]);
           return DONE;
         }),
       );
@@ -34,14 +38,14 @@ export function addApprovalsDecideCommands(group: Command, host: CliHost): void 
 export function addApprovalsReviseCommand(group: Command, host: CliHost): void {
   group
     .command("revise")
-    .description("Sends a plan back; the agent presents another.")
+    .description("Send a plan back; the agent presents a new one.")
     .argument("<id>", "the plan")
-    .argument("<words>", "what is to be changed")
+    .argument("<words>", "what to change")
     .action((id: string, reason: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const body = { decision: "revise", reason } as const;
         const answer = await invocation.api().approvals.decide({ id, body });
-        invocation.print(answer, ["Sent back. The agent changes its plan."]);
+        invocation.print(answer, ["Sent back. The agent revises its plan."]);
         return DONE;
       }),
     );

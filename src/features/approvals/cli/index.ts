@@ -9,7 +9,7 @@ import { addApprovalsShowCommand } from "./show.ts";
 export function addApprovalsCommands(program: Command, host: CliHost): void {
   const group = program
     .command("approvals")
-    .description("See what your agents ask of you, and decide.");
+    .description("See what your agents ask you, and decide.");
   addApprovalsLsCommand(group, host);
   addApprovalsShowCommand(group, host);
   addApprovalsDecideCommands(group, host);

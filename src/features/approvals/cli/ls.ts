@@ -10,9 +10,9 @@ const TARGET_WIDTH = 70;
 
 export function addApprovalsLsCommand(group: Command, host: CliHost): void {
   asDefault(group.command("ls", BY_DEFAULT))
-    .description("Lists what waits for you, newest first.")
-    .option("--all", "also what is decided, expired or withdrawn")
-    .option("--session <session>", "only of this session")
+    .description("List what needs your answer, newest first.")
+    .option("--all", "include decided, expired and withdrawn ones")
+    .option("--session <session>", "only for this session")
     .action((options: { all?: boolean; session?: string }, command: Command) =>
       perform(host, command, (invocation) => listApprovals(invocation, options)),
     );
@@ -29,7 +29,7 @@ async function listApprovals(
   if (invocation.json) {
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {
-    invocation.print(null, ["Nothing waits for you."]);
+    invocation.print(null, ["Nothing needs your answer."]);
   } else {
     printTable(
       invocation.host,
@@ -37,7 +37,7 @@ async function listApprovals(
       items.map(rowOf),
     );
     if (items.some((item) => [...describeCall(item)].length > TARGET_WIDTH))
-      invocation.note("Some are longer than this. All of one: muster approvals show ID");
+      invocation.note("Some are shortened. To see one in full: muster approvals show ID");
   }
   return DONE;
 }

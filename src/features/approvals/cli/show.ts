@@ -7,7 +7,7 @@ import { describeAsk, describeDecision, describeQuestions } from "./ask.ts";
 export function addApprovalsShowCommand(group: Command, host: CliHost): void {
   group
     .command("show")
-    .description("Shows all of what is asked, letter by letter.")
+    .description("Show a request in full, character by character.")
     .argument("<id>", "the approval, question or plan")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {

@@ -66,8 +66,8 @@ async function findBreak(
   if (from.seq === 0 || from.seq < cut.seq || isSame(from, cut)) return undefined;
   if (hash === from.hash) return undefined;
   return head.seq < from.seq
-    ? `rows ${head.seq + 1} to ${from.seq} are gone; if the database was put back from a copy, say so with: muster restore`
-    : `row ${from.seq} is not the one that this server has sealed`;
+    ? `rows ${head.seq + 1} to ${from.seq} are gone; if the database was restored from a backup, record it with: muster restore`
+    : `row ${from.seq} is not the one that this server sealed`;
 }
 
 function isSame(a: Head, b: Head): boolean {

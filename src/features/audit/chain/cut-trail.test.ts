@@ -106,7 +106,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await happen(3, 500);
       await keepHouse();
       expect(await countRows()).toBe(4);
-      expect(await why()).toMatch(/^Row 1 is dated 20.*they stay until it goes/);
+      expect(await why()).toMatch(/^Row 1 is dated 20.*they stay until it is removed/);
       await execute("update audit_events set at = 1 where seq = 1");
       expect(await why()).toBeNull();
       await execute("insert into audit_cuts values (1, 1, 'x', 1, 1, 'forged')");

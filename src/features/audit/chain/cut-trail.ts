@@ -14,7 +14,8 @@ import type { Cut, HeadKeeper } from "./kept-head.ts";
 export function auditRetention(keeper: HeadKeeper): RetentionRule {
   return {
     kind: "audit",
-    summary: "Rows of the audit trail, after they were written; the rest goes on verifying",
+    summary:
+      "Rows of the audit trail, counted from when they were written; the rest stays verifiable",
     defaultDays: 400,
     minDays: 30,
     countDue: countOld,
@@ -52,7 +53,8 @@ async function cutTrail(
   return dropSealed(tx, from.seq, cut.seq);
 }
 
-const NOT_VERIFIED = "The trail does not verify, so nothing of it goes: npx muster audit verify";
+const NOT_VERIFIED =
+  "The trail does not verify, so nothing is removed from it: npx muster audit verify";
 
 /** Rows are cut strictly in their order, so one with a date in the future keeps all behind it. */
 async function reasonKept(
@@ -67,5 +69,5 @@ async function reasonKept(
   const [first] = await listSealed(reader, from.seq, 1);
   if (!first || first.at < before) return null;
   const at = new Date(first.at).toISOString();
-  return `Row ${first.seq} is dated ${at}, later than rows behind it; they stay until it goes.`;
+  return `Row ${first.seq} is dated ${at}, later than the rows after it; they stay until it is removed.`;
 }

@@ -5,7 +5,7 @@ import { addAuditLsCommand } from "./ls.ts";
 import { addAuditVerifyCommand } from "./verify.ts";
 
 export function addAuditCommands(program: Command, host: CliHost): void {
-  const group = program.command("audit").description("Read and check the audit trail.");
+  const group = program.command("audit").description("Read and verify the audit trail.");
   addAuditLsCommand(group, host);
   addAuditVerifyCommand(group, host);
 }

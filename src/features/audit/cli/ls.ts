@@ -19,13 +19,16 @@ const DETAIL_WIDTH = 100;
 export function addAuditLsCommand(group: Command, host: CliHost): void {
   group
     .command("ls")
-    .description("Lists what happened, newest first.")
-    .option("--session <id>", "only of this session")
-    .option("--action <name>", "only this, such as tool_denied")
-    .option("--category <name>", "such as session, tool, approval, people, access or settings")
-    .option("--from <time>", "from this day or moment on")
-    .option("--to <time>", "until before this day or moment")
-    .option("--limit <count>", "how many", wholeNumber, PAGE_LIMIT_DEFAULT)
+    .description("List events, newest first.")
+    .option("--session <id>", "only for this session")
+    .option("--action <name>", "only this action, such as tool_denied")
+    .option(
+      "--category <name>",
+      "only this category, such as session, tool, approval, people, access or settings",
+    )
+    .option("--from <time>", "from this day or time on")
+    .option("--to <time>", "before this day or time")
+    .option("--limit <count>", "how many to show", wholeNumber, PAGE_LIMIT_DEFAULT)
     .action((options: Options, command: Command) =>
       perform(host, command, (invocation) => listTrail(invocation, options)),
     );
@@ -34,7 +37,7 @@ export function addAuditLsCommand(group: Command, host: CliHost): void {
 function wholeNumber(text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value > 0) return value;
-  throw new InvalidArgumentError("It must be a whole number above 0.");
+  throw new InvalidArgumentError("Use a whole number above 0.");
 }
 
 async function listTrail(invocation: Invocation, { limit, ...filter }: Options): Promise<Ending> {
@@ -42,7 +45,7 @@ async function listTrail(invocation: Invocation, { limit, ...filter }: Options):
   if (invocation.json) {
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {
-    invocation.print(null, ["Nothing was found."]);
+    invocation.print(null, ["No events found."]);
   } else {
     printTable(invocation.host, ["AT", "ACTION", "SESSION", "DETAILS"], items.map(rowOf));
   }

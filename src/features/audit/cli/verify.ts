@@ -7,7 +7,7 @@ import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 export function addAuditVerifyCommand(group: Command, host: CliHost): void {
   group
     .command("verify")
-    .description("Checks that the trail is as it was written.")
+    .description("Verify that the audit trail has not been changed.")
     .action((_options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const result = await invocation.api().audit.verify();
@@ -31,25 +31,25 @@ function linesOf({
   if (!ok && firstBroken)
     return [
       `The trail was tampered with: ${firstBroken.why}.`,
-      `${sealed} rows before it are as they were written; restore a backup to see what followed.`,
+      `The ${sealed} rows before it are unchanged. Restore a backup to see what followed.`,
     ];
-  const tail = unsealed === 0 ? "" : ` ${unsealed} more are about to be sealed.`;
+  const tail = unsealed === 0 ? "" : ` ${unsealed} more will be sealed shortly.`;
   return [
     cut
-      ? `The trail is as it was written: rows ${cut.seq + 1} to ${sealed}.${tail}`
-      : `The trail is as it was written: ${sealed} rows.${tail}`,
+      ? `The trail is unchanged: rows ${cut.seq + 1} to ${sealed}.${tail}`
+      : `The trail is unchanged: ${sealed} rows.${tail}`,
     ...(cut
       ? [
-          `Rows up to ${cut.seq}, of before ${cut.through}, were removed by retention at ${cut.at}; the record of it is signed.`,
+          `Rows up to ${cut.seq}, from before ${cut.through}, were removed by retention at ${cut.at}. The record of the removal is signed.`,
         ]
       : []),
     ...restores.map(
       ({ at, seq }) =>
-        `It was put back from a copy at ${at}; in that copy it ended with row ${seq}.`,
+        `It was restored from a backup at ${at}; in that backup it ended with row ${seq}.`,
     ),
     outside
-      ? `Its end is signed, and kept in the data folder too: row ${outside.seq}, at ${outside.at}.`
-      : "This server has not kept its end outside the database yet.",
-    `Its head is ${head.hash === "" ? "empty" : `${head.seq} ${head.hash}`}; note it elsewhere to know later that nothing was written anew.`,
+      ? `Its end is signed and also kept in the data folder: row ${outside.seq}, at ${outside.at}.`
+      : "This server has not yet kept the end of the trail outside the database.",
+    `Its head is ${head.hash === "" ? "empty" : `${head.seq} ${head.hash}`}. Note it elsewhere to prove later that nothing was rewritten.`,
   ];
 }

@@ -15,28 +15,28 @@ interface AddOptions {
 }
 
 export function addKeysCommands(program: Command, host: CliHost): void {
-  const group = program.command("keys").description("List, make and revoke your API keys.");
+  const group = program.command("keys").description("List, create and revoke your API keys.");
   group
     .command("ls")
-    .description("Lists your keys, and when they were last used.")
+    .description("List your keys and when they were last used.")
     .action((_options: object, command: Command) => perform(host, command, listKeys));
   group
     .command("add")
-    .description("Makes a key. It is shown once.")
-    .argument("<name>", "what it is for")
+    .description("Create a key. It is shown once.")
+    .argument("<name>", "what the key is for")
     .addOption(
-      new Option("--scope <scope>", "what it may do; may be given several times")
+      new Option("--scope <scope>", "what the key may do; can be repeated")
         .choices(KEY_SCOPES)
         .argParser(collectScope)
         .makeOptionMandatory(),
     )
-    .option("--days <days>", "how long it is good (else until it is revoked)", parseDays)
+    .option("--days <days>", "days until it expires (default: never)", parseDays)
     .action((name: string, options: AddOptions, command: Command) =>
       perform(host, command, (invocation) => addKey(invocation, name, options)),
     );
   group
     .command("rm")
-    .description("Revokes a key, and what was made with it.")
+    .description("Revoke a key and everything that was created with it.")
     .argument("<id>", "the key's id, not the key")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
@@ -51,7 +51,9 @@ async function listKeys(invocation: Invocation): Promise<Ending> {
   const items = await invocation.api().me.listApiKeys();
   if (invocation.json) invocation.print({ ...items, next: null }, []);
   else if (items.items.length === 0)
-    invocation.print(null, ["No keys. Make one with: muster keys add NAME --scope sessions:read"]);
+    invocation.print(null, [
+      "No keys. Create one with: muster keys add NAME --scope sessions:read",
+    ]);
   else
     printTable(
       invocation.host,
@@ -80,7 +82,7 @@ async function addKey(
   };
   const answer = await invocation.api().me.createApiKey({ body });
   invocation.print(answer, [answer.key]);
-  invocation.note("The key is not shown again.");
+  invocation.note("The key will not be shown again.");
   return DONE;
 }
 
@@ -93,6 +95,6 @@ function collectScope(text: string, before: KeyScope[] | undefined): KeyScope[] 
 
 function parseDays(text: string): number {
   const days = Number(text);
-  if (!(days > 0 && days <= 3_650)) throw new InvalidArgumentError("It must be from 1 to 3650.");
+  if (!(days > 0 && days <= 3_650)) throw new InvalidArgumentError("Use a number from 1 to 3650.");
   return days;
 }

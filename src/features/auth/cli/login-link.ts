@@ -5,13 +5,13 @@ import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 export function addLoginLinkCommand(program: Command, host: CliHost): void {
   program
     .command("login-link")
-    .description("Prints a new link that signs a browser in, once.")
+    .description("Print a new one-time link that signs a browser in.")
     .action((_options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const answer = await invocation.api().auth.createLink();
         invocation.print(answer, [answer.link]);
         invocation.note(
-          `Good for one sign-in, until ${new Date(answer.expiresAt).toLocaleString()}.`,
+          `Valid for one sign-in, until ${new Date(answer.expiresAt).toLocaleString()}.`,
         );
         return DONE;
       }),

@@ -6,8 +6,8 @@ import { readPassword } from "./login-secret.ts";
 export function addPasswordCommand(program: Command, host: CliHost): void {
   program
     .command("password")
-    .description("Sets the owner's password, with which a browser elsewhere can sign in.")
-    .option("--email <address>", "with which to sign in, if there is none yet")
+    .description("Set the owner's password, for signing in from other browsers.")
+    .option("--email <address>", "e-mail address to sign in with, if none is set yet")
     .action((options: { email?: string }, command: Command) =>
       perform(host, command, (invocation) => setPassword(invocation, options)),
     );
@@ -15,9 +15,9 @@ export function addPasswordCommand(program: Command, host: CliHost): void {
 
 async function setPassword(invocation: Invocation, { email }: { email?: string }): Promise<Ending> {
   const api = invocation.api();
-  const newPassword = await readPassword(invocation.host, "New password, of 12 letters or more");
+  const newPassword = await readPassword(invocation.host, "New password, at least 12 characters");
   const answer = await api.me.setPassword({ body: { newPassword, ...(email ? { email } : {}) } });
   invocation.print(answer, [`${answer.user.email} can sign in at ${api.url}/sign-in.`]);
-  invocation.note("Browsers that were signed in have to sign in again; keys stay.");
+  invocation.note("Other browsers must sign in again; keys stay valid.");
   return DONE;
 }

@@ -12,14 +12,14 @@ const MAX_CHARS = 1_000;
 /** Reads a password. No option exists for it, because everybody on the machine can see arguments. */
 export async function readPassword(host: CliHost, question: string): Promise<string> {
   const isTyped = host.stdin.isTTY === true;
-  if (isTyped) host.stderr.write(`${question} (not shown): `);
+  if (isTyped) host.stderr.write(`${question} (hidden): `);
   const text = isTyped ? await readHidden(host.stdin) : await readLine(host.stdin);
   if (isTyped) host.stderr.write("\n");
   if (text !== "") return text;
   throw new Refusal(
     "invalid",
     "password_missing",
-    "No password was given. Type it when asked, or pipe it in.",
+    "No password was given. Type it at the prompt, or pipe it in.",
   );
 }
 

@@ -20,9 +20,9 @@ interface LoginOptions {
 export function addLoginCommand(program: Command, host: CliHost): void {
   program
     .command("login")
-    .description("Signs in to a server with e-mail and password, and keeps a key for this machine.")
-    .requiredOption("--email <address>", "with which you sign in; the password is asked for")
-    .option("--name <name>", "what to call the key (else this machine's name)")
+    .description("Sign in to a server with e-mail and password, and store a key for this machine.")
+    .requiredOption("--email <address>", "your e-mail address; the password is asked for")
+    .option("--name <name>", "name of the key (default: this machine's name)")
     .action((_options: object, command: Command) =>
       perform(host, command, (invocation) =>
         logIn(invocation, command.optsWithGlobals<LoginOptions>()),
@@ -41,9 +41,9 @@ async function logIn(invocation: Invocation, options: LoginOptions): Promise<End
   const file = join(config.home, "muster.config.json");
   saveSettings(config.home, file, { MUSTER_SERVER: url, MUSTER_API_KEY: key });
   invocation.print({ server: url, apiKey, file }, [
-    `Signed in to ${url}. The key "${apiKey.name}" is kept in ${file}.`,
+    `Signed in to ${url}. The key "${apiKey.name}" is stored in ${file}.`,
   ]);
-  invocation.note(`Take it back with: muster keys rm ${apiKey.id}`);
+  invocation.note(`Revoke it with: muster keys rm ${apiKey.id}`);
   return DONE;
 }
 

@@ -53,11 +53,13 @@ const NAMES = Object.keys(CLIENTS) as ClientName[];
 export function addMcpCommand(program: Command, host: CliHost): void {
   program
     .command("mcp")
-    .description("Prints how Claude Code, Cursor or OpenCode get the tools of this server.")
-    .addOption(new Option("--client <name>", "only for this one").choices(NAMES))
-    .option("--new-key <name>", "make an API key for it; it is shown once")
-    .option("--read-only", "the new key may look and not send or stop anything")
-    .option("--days <days>", "how long the new key is good (else until it is revoked)", parseDays)
+    .description(
+      "Print the MCP settings that connect Claude Code, Cursor or OpenCode to this server.",
+    )
+    .addOption(new Option("--client <name>", "only for this client").choices(NAMES))
+    .option("--new-key <name>", "create an API key for the client; it is shown once")
+    .option("--read-only", "the new key can read, but not send or stop anything")
+    .option("--days <days>", "days until the new key expires (default: never)", parseDays)
     .action((options: Options, command: Command) =>
       perform(host, command, (invocation) => printSettings(invocation, options)),
     );
@@ -81,11 +83,13 @@ async function printSettings(invocation: Invocation, options: Options): Promise<
   ];
   invocation.print({ url, variable: VARIABLE, ...key, clients }, lines);
   if (made)
-    invocation.note(`The key is not shown again. Revoke it with: muster keys rm ${made.apiKey.id}`);
-  else invocation.note("Make a key with: muster mcp --new-key NAME");
+    invocation.note(
+      `The key will not be shown again. Revoke it with: muster keys rm ${made.apiKey.id}`,
+    );
+  else invocation.note("Create a key with: muster mcp --new-key NAME");
   if (isLoopback(api.url))
     invocation.note(
-      "This address is good on this machine; from another, use the one it is reached at.",
+      "This address works on this machine only. From another machine, use the server's public address.",
     );
   return DONE;
 }
@@ -103,6 +107,6 @@ function makeKey(invocation: Invocation, name: string, { readOnly, days }: Optio
 
 function parseDays(text: string): number {
   const days = Number(text);
-  if (!(days > 0 && days <= 3_650)) throw new InvalidArgumentError("It must be from 1 to 3650.");
+  if (!(days > 0 && days <= 3_650)) throw new InvalidArgumentError("Use a number from 1 to 3650.");
   return days;
 }

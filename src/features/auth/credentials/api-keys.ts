@@ -83,20 +83,20 @@ function refuseMore(by: UserPrincipal, scopes: readonly string[]): void {
   throw new Refusal(
     "forbidden",
     "scope_not_yours",
-    `You cannot give a key what you do not have yourself: ${more.join(", ")}. Leave it out.`,
+    `You cannot give a key scopes that you do not have: ${more.join(", ")}. Leave them out.`,
   );
 }
 
 function refusePast(expiresAt: number | undefined, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return;
-  throw new Refusal("invalid", "expiry_in_the_past", "A key must end in the future.");
+  throw new Refusal("invalid", "expiry_in_the_past", "The expiry of a key must be in the future.");
 }
 
 function tooMany(): Refusal {
   return new Refusal(
     "conflict",
     "api_key_limit_reached",
-    `At most ${MAX_KEYS} keys. Revoke those that nobody uses.`,
+    `You can have at most ${MAX_KEYS} keys. Revoke some that are not used.`,
   );
 }
 

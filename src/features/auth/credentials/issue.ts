@@ -140,7 +140,7 @@ function gone(): Refusal {
   return new Refusal(
     "unauthenticated",
     "unauthenticated",
-    "What you came with was taken away meanwhile. Sign in again.",
+    "Your access was revoked in the meantime. Sign in again.",
   );
 }
 

@@ -79,7 +79,7 @@ async function requireRoom(tx: Tx, orgId: string, principalId: string): Promise<
   throw new Refusal(
     "conflict",
     "runner_token_limit_reached",
-    `At most ${MAX_TOKENS} runner tokens. Revoke those that nobody uses.`,
+    `There can be at most ${MAX_TOKENS} runner tokens. Revoke some that are not used.`,
   );
 }
 

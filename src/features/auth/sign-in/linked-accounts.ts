@@ -56,7 +56,7 @@ function lastWayIn(): Refusal {
   return new Refusal(
     "conflict",
     "last_sign_in",
-    "You could not sign in any more without this account. Set a password or link another one first.",
+    "Without this account you could no longer sign in. Set a password or link another account first.",
   );
 }
 

@@ -79,7 +79,7 @@ export function createLockout(now: () => number) {
     return new Refusal(
       "limit",
       "sign_in_locked",
-      "Too many failed sign-ins. Wait a while, use a browser you have signed in with before, or a sign-in link.",
+      "Too many failed sign-ins. Wait a while, use a browser you have signed in with before, or use a sign-in link.",
       { retryAfterMs: Math.max(1_000, since + WINDOW_MS - now()) },
     );
   }

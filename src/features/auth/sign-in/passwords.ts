@@ -88,9 +88,14 @@ function takeSlot(from: Stranger): Promise<void> {
   const isCrowding =
     from && line.filter((other) => other.group === group).length >= MAX_WAITING_FROM;
   if (isCrowding || line.length >= MAX_WAITING)
-    throw new Refusal("limit", "sign_in_busy", "Too many sign-ins at once. Try again.", {
-      retryAfterMs: 5_000,
-    });
+    throw new Refusal(
+      "limit",
+      "sign_in_busy",
+      "Too many sign-ins at once. Try again in a moment.",
+      {
+        retryAfterMs: 5_000,
+      },
+    );
   // The finishing check hands its slot over.
   return new Promise((resolve) => line.push({ group, begin: resolve }));
 }
@@ -103,6 +108,6 @@ export function refuseWeakPassword(password: string, email: string | null): void
   throw new Refusal(
     "invalid",
     "password_weak",
-    "This password is easily guessed. Take several words that do not belong together.",
+    "This password is easy to guess. Use several unrelated words.",
   );
 }

@@ -199,6 +199,6 @@ function refuseWithoutBrowser({ kind }: Maker): void {
   throw new Refusal(
     "forbidden",
     "sign_in_needed",
-    "An account is linked by a person at a browser. Sign in there, then link it in the settings.",
+    "Accounts are linked in a browser. Sign in there, then link the account in the settings.",
   );
 }

@@ -257,7 +257,7 @@ function badSecret(): Refusal {
   return new Refusal(
     "unauthenticated",
     "sign_in_failed",
-    "This link or key is not valid (any more). Get a new link with: npx muster login-link",
+    "This link or key is not valid or has expired. Get a new link with: npx muster login-link",
   );
 }
 
@@ -266,6 +266,6 @@ export function badPassword(): Refusal {
   return new Refusal(
     "unauthenticated",
     "sign_in_failed",
-    "E-mail and password do not fit together. Check both, or ask an admin for a new invitation.",
+    "E-mail and password do not match. Check both, or ask an admin for a new invitation.",
   );
 }

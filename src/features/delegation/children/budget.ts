@@ -17,7 +17,7 @@ export function reserveBudget(parent: SessionRow, child: SessionRow): number | n
     throw new Refusal(
       "limit",
       "budget_exhausted",
-      `This session has ${Math.max(0, left)} micro-units left to spend, which is less than the child was to get. Give it less, or ask for a larger budget.`,
+      `This session has ${Math.max(0, left)} micro-units left, which is less than the child's budget. Give it less, or ask for a larger budget.`,
     );
   }
   parent.budget_micros -= share;
@@ -63,7 +63,7 @@ export function changeShare(
     throw new Refusal(
       "conflict",
       "budget_too_small",
-      `The session has spent ${child.cost_micros} micro-units of its parent's budget. Give at least that much.`,
+      `The session has already spent ${child.cost_micros} micro-units of its parent's budget. Set at least that much.`,
     );
   }
   const more = child.budget_micros - before;
@@ -72,7 +72,7 @@ export function changeShare(
     throw new Refusal(
       "limit",
       "budget_exhausted",
-      `The parent session has ${Math.max(0, left)} micro-units left to give. Raise the budget of ${parent.id} first.`,
+      `The parent session has ${Math.max(0, left)} micro-units left. Raise the budget of ${parent.id} first.`,
     );
   }
   parent.budget_micros -= more;

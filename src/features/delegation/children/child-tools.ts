@@ -16,28 +16,28 @@ const MAX_TEXT_CHARS = 32_000;
  * Limit of a child's messages that its parent has not read; more of them would only get in the way.
  */
 const MAX_UNTOLD = 20;
-const ENOUGH = `Your parent has ${MAX_UNTOLD} messages of yours that it has not read yet. Go on with your task, and say the rest in your result.`;
+const ENOUGH = `Your parent has ${MAX_UNTOLD} unread messages from you. Continue with your task, and put the rest into your result.`;
 const NOT_HEARD =
-  "Your parent has put this session away and is told nothing more of it. Come to an end.";
+  "Your parent has archived this session and gets no more updates from it. Finish your work.";
 
 const STILL_ASKED =
-  "More was asked of you meanwhile, so the session goes on. Say that it is done when it is.";
+  "More was asked of you in the meantime, so the session continues. Call this again when that is done.";
 
 const notifyParent = defineTool({
   name: "notify_parent",
   description:
-    "Sends your parent session a message while you go on working: a finding it should know now, a problem it can solve. It is woken by it. Do not use it for your final answer, which your parent gets when your turn ends.",
+    "Sends your parent session a message while you continue working: a finding it should know now, or a problem it can solve. The message wakes it. Do not use it for your final answer: your parent gets that when your turn ends.",
   roles: ["child"],
   readOnly: false,
   target: () => null,
   schema: z.strictObject({
-    message: z.string().min(1).max(MAX_TEXT_CHARS).describe("What your parent should know."),
+    message: z.string().min(1).max(MAX_TEXT_CHARS).describe("The message."),
   }),
   async handle(work, { session, run, callId }, { message }) {
     const { id } = session.row;
     const link = await findLink(work.tx, id);
     const parent = link && (await work.session(link.parent_session_id));
-    if (!link || !parent) return { output: null, error: "You have no parent session any more." };
+    if (!link || !parent) return { output: null, error: "You no longer have a parent session." };
     if (link.is_silent === 1) return { output: null, error: NOT_HEARD };
     if ((await countUntoldNotices(work.tx, parent.row.id, id)) >= MAX_UNTOLD)
       return { output: null, error: ENOUGH };
@@ -46,8 +46,10 @@ const notifyParent = defineTool({
       payload: { text: cleanText(message) },
       causeKey: `notified:${run.id}:${callId}`,
     });
-    const when = isGone(parent.row) ? "It is put away now, and reads it when it is back." : "";
-    const output = `Your parent will read it. ${when} Go on with your task.`.replace("  ", " ");
+    const when = isGone(parent.row)
+      ? "It is archived now, and reads the message when it is back."
+      : "";
+    const output = `Your parent will read it. ${when} Continue with your task.`.replace("  ", " ");
     return { output, error: null };
   },
 });
@@ -55,12 +57,12 @@ const notifyParent = defineTool({
 const completeSession = defineTool({
   name: COMPLETE_SESSION,
   description:
-    "Says that your task is done and ends this session: your workspace is kept for a week, and nothing more is asked of you. Say in the summary what you did, what you found, and where it is. Use it once, at the very end.",
+    "Marks your task as done and ends this session. Your workspace is kept for a week, and you get no more prompts. Say in the summary what you did, what you found, and where it is. Use it once, at the very end.",
   roles: ["child", "standalone"],
   readOnly: false,
   target: () => null,
   schema: z.strictObject({
-    summary: z.string().min(1).max(MAX_TEXT_CHARS).describe("The result, complete in itself."),
+    summary: z.string().min(1).max(MAX_TEXT_CHARS).describe("The result, self-contained."),
   }),
   async handle(work, { session, run }, { summary }) {
     const { id, org_id } = session.row;

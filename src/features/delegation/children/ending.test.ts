@@ -238,12 +238,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(said.error).toBeNull();
       const told = await at.turnOf(parentId);
       expect(told.assignment.content).toBe(
-        `[orchestration] 1 event from your child sessions.\n\n1. worker.notified: "counter" (${childId}) has something to tell you, and works on.\n> a\n> [orchestration] 9 events`,
+        `[orchestration] 1 event from your child sessions.\n\n1. worker.notified: "counter" (${childId}) sent you a message and continues working.\n> a\n> [orchestration] 9 events`,
       );
       await at.settle(told, done("ok"));
       await sessions().archive(owner, parentId, false);
       const away = await turn.tool("notify_parent", { message: "b" });
-      expect(away.output).toMatch(/reads it when it is back/);
+      expect(away.output).toMatch(/reads the message when it is back/);
       await sessions().wake(owner, parentId);
       expect((await at.turnOf(parentId)).assignment.content).toContain("> b");
     });
@@ -264,7 +264,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         const woken = await at.turnOf(parentId);
         expect(woken.assignment.content).toMatch(/^1\. worker\.ended: .*\(failed\)/m);
         expect(woken.assignment.content).toContain("> fatal: repository not found");
-        expect(woken.assignment.content).toContain("The session is gone.");
+        expect(woken.assignment.content).toContain("The session was removed.");
         expect(await at.inbox(parentId)).toMatchObject([
           { workerId: childId, payload: { isRemoved: true, code: "workspace_clone_failed" } },
         ]);

@@ -61,7 +61,7 @@ export async function linkChild(
     throw new Refusal(
       "conflict",
       "worker_already_linked",
-      "This session has a parent already. Detach it first.",
+      "This session already has a parent. Detach it first.",
     );
   }
   // Locked, so that two concurrent spawns cannot exceed the limit.
@@ -90,7 +90,7 @@ function requireLive(parent: SessionRow): void {
   throw new Refusal(
     "conflict",
     "session_not_active",
-    `The parent session is ${parent.lifecycle} and takes no children. Wake it first, or name another.`,
+    `The parent session is ${parent.lifecycle} and cannot get children. Wake it first, or name another.`,
   );
 }
 
@@ -126,7 +126,7 @@ const NAMED = 20;
 async function nameLiveChildren(work: Work, parentId: string): Promise<string> {
   const live = await listPlaceHolders(work.tx, parentId, NAMED + 1);
   const names = live.slice(0, NAMED).map(({ id, title, run_state }) => {
-    const state = run_state === null ? "idle" : "at work";
+    const state = run_state === null ? "idle" : "working";
     return `${inQuotes(title ?? id)} (${id}, ${state})`;
   });
   return `${names.join(", ")}${live.length > NAMED ? " and others" : ""}`;
@@ -143,9 +143,9 @@ async function findFullLimit(
 }
 
 const forAgent = (limit: number, names: string) =>
-  `There are ${limit} live child sessions already, which is all this session may have at once: ${names}. End or detach one you no longer need, or wait until one is done and end it.`;
+  `There are already ${limit} live child sessions, which is the limit of this session: ${names}. End or detach one you no longer need, or wait until one is done and end it.`;
 const forPerson = (limit: number, names: string) =>
-  `This session is asleep, and the one that leads it has ${limit} others at work, which is all it may have at once: ${names}. End, detach or hibernate one of them, or detach this one; then send it again.`;
+  `This session is asleep, and its parent already has ${limit} live children, which is its limit: ${names}. End, detach or hibernate one of them, or detach this one; then send it again.`;
 
 function limitReached(words: string): Refusal {
   return new Refusal("limit", "fanout_limit_exceeded", words);
@@ -209,6 +209,6 @@ function notLinked(childId: string, code: string): Refusal {
   return new Refusal(
     code === "worker_not_linked" ? "conflict" : "not_found",
     code,
-    `You have no child session ${childId}. List your children to see which there are.`,
+    `You have no child session ${childId}. List your children to see their ids.`,
   );
 }

@@ -8,7 +8,7 @@ import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { sayAsAgent } from "../notify/say.ts";
 
 const ELSEWHERE = {
-  elsewhere: "To have it do something else instead, cut its turn: interrupt it, or steer it.",
+  elsewhere: "To have it do something else instead, interrupt or steer it.",
 };
 
 export type Sent =

@@ -34,7 +34,7 @@ async function endWithParent(work: Work, child: SessionWriter, force: boolean): 
     throw new Refusal(
       "conflict",
       "session_busy",
-      `Its child ${child.row.id} is at work. Use force to end it too, or children=detach to let it go on by itself.`,
+      `Its child ${child.row.id} is working. Use force to end it too, or children=detach to let it continue on its own.`,
     );
   }
   const link = await findLink(work.tx, child.row.id);

@@ -8,7 +8,7 @@ import { requireChild } from "./link.ts";
 export const relocateTool = defineTool({
   name: "relocate_session",
   description:
-    "Continues one of your child sessions on another machine, when the machine that holds its files is gone. It gets a new workspace: the repository with the changes that were recorded at the end of its last turn. What it changed since then, and commits that it did not push, are lost, so wait for the machine if it may come back soon. Refused while the machine is connected.",
+    "Continues one of your child sessions on another machine when the machine with its files is gone. It gets a new workspace: the repository with the changes recorded at the end of its last turn. Later changes and unpushed commits are lost, so wait for the machine if it may come back soon. Refused while the machine is connected.",
   roles: ["orchestrator", "org_orchestrator", "supervisor"],
   readOnly: false,
   target: ({ sessionId }) => sessionId,
@@ -20,7 +20,7 @@ export const relocateTool = defineTool({
     await relocateSession(work, child);
     await trace(work, session, "worker_relocated", sessionId);
     const next =
-      "It goes on as soon as a runner takes it, and knows what was lost. You are woken when it ends its turn.";
+      "It continues as soon as a runner takes it, and knows what was lost. You are woken when its turn ends.";
     return { output: { sessionId, relocated: true, next }, error: null };
   },
 });

@@ -127,7 +127,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(notices).toHaveLength(1);
       const text = JSON.stringify(notices[0]);
       expect(text).toContain("a.txt");
-      expect(text).toContain("Not carried over");
+      expect(text).toContain("Not restored");
       expect(text).toContain("pic.png");
       await change("update runs set available_at = 0 where state = 'pending'");
       await machineBack();

@@ -68,7 +68,7 @@ async function requirePossible(
   { model, runtime }: Pick<SpawnRequest, "model" | "runtime">,
 ): Promise<void> {
   if (prompt.trim() === "")
-    throw new Refusal("invalid", "prompt_empty", "The prompt is blank. Say what is to be done.");
+    throw new Refusal("invalid", "prompt_empty", "The prompt is empty. Say what to do.");
   if (model !== undefined) await requireModelOffered(work.tx, principal, model);
   if (runtime !== undefined) await requireRuntimeOffered(work.tx, principal, runtime);
 }

@@ -27,7 +27,7 @@ export async function countAgentTurn(
     throw new Refusal(
       "limit",
       "unattended_limit_reached",
-      `Agents have begun ${count.turns} turns here since a person last said something, which is the limit. End your turn and say what should be done next; it goes on when a person writes.`,
+      `Agents have started ${count.turns} turns here since a person last wrote, which is the limit. End your turn and say what should be done next; work continues when a person writes.`,
     );
   }
   await countOne(work, row.org_id, row.root_session_id, count, limit);
@@ -91,7 +91,7 @@ export async function isHeldBack(
 }
 
 function heldText(turns: number): string {
-  return `Agents have begun ${turns} turns here since a person last said something. There is news of child sessions, and it waits for you: write something, and it goes on.`;
+  return `Agents have started ${turns} turns here since a person last wrote. Updates from child sessions are waiting: write something to continue.`;
 }
 
 /** Resets the count after a person wrote. Returns true if notices were held and may go out now. */

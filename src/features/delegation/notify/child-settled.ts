@@ -20,10 +20,10 @@ import { endOfPiece } from "./words.ts";
 
 /** Limit of the child's last text in an event; the transcript has the rest. */
 const MAX_TEXT_CHARS = 32_000;
-const WITHDRAWN = "Somebody took back what you had asked of it, before it began.";
+const WITHDRAWN = "Somebody withdrew your prompt before it started.";
 const CLEARED =
-  "Its context is fresh now: it no longer sees what was said before, and has nothing to do.";
-const REPLACED_BY_NOTHING = "Somebody stopped it to have it do something else, and took that back.";
+  "Its context was cleared: it no longer sees what was said before, and has nothing to do.";
+const REPLACED_BY_NOTHING = "Somebody stopped it to have it do something else, then withdrew that.";
 
 type Settled = Extract<KernelEvent, { type: "prompt_settled" }>;
 

@@ -76,7 +76,9 @@ it("shows a plan whole that is to be decided, however much else there is to tell
     payload: { kind: "plan", text: plan, gateId, ...more },
   });
   const many = Array.from({ length: 199 }, () => notice);
-  expect(wakeText([...many, presents("apr_1")])).toContain("> Then delete the backups.\nHold it");
+  expect(wakeText([...many, presents("apr_1")])).toContain(
+    "> Then delete the backups.\nCompare it",
+  );
   expect(cutPayload(presents("apr_1").payload, 500)).toMatchObject({ text: plan });
   // A decided plan is only information.
   const settled = presents("apr_1", { isClosed: true, outcome: "approved" });

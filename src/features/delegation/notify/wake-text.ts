@@ -36,8 +36,8 @@ const WAIT_ENDED: Record<WaitEnded, { why: string; alone: string }> = {
     alone: "Nothing that you waited for has happened.",
   },
   children_gone: {
-    why: "The child sessions you waited for are gone: your other conversations, or somebody else, ended them or took them away.",
-    alone: "Nothing more will come of them.",
+    why: "The child sessions you waited for are gone: they were ended or detached in another of your conversations, or by somebody else.",
+    alone: "No more updates will come from them.",
   },
 };
 
@@ -65,17 +65,17 @@ export function wakeText(
 
 const WHAT: Record<WorkerEventType, string> = {
   "worker.ended": "ended its turn",
-  "worker.ask_user": "asks a question and waits for the answer",
-  "worker.auto_retry_failed": "could not reach its model, after several tries",
-  "worker.stopped_without_end": "was stopped before it came to an end",
+  "worker.ask_user": "asks a question and is waiting for the answer",
+  "worker.auto_retry_failed": "could not reach its model after several attempts",
+  "worker.stopped_without_end": "was stopped before it finished",
   "worker.deleted": "was ended by somebody else",
-  "worker.detached": "was taken out of your hands by somebody else",
-  "worker.notified": "has something to tell you, and works on",
+  "worker.detached": "was detached by somebody else",
+  "worker.notified": "sent you a message and continues working",
 };
 
 /** Error code of a child whose machine is gone while its turn waits. */
 export const MACHINE_GONE = "workspace_offline";
-const CANNOT_GO_ON = "cannot go on, because the machine that holds its files is gone";
+const CANNOT_GO_ON = "cannot continue, because the machine with its files is gone";
 
 /** The code comes from a runner, so it is shown only if it has the form of a code. */
 const CODE = /^[a-z0-9_]{1,64}$/;
@@ -120,18 +120,18 @@ function nextStep(
   { isClosed, isRemoved, code, outcome, questions = [] }: WorkerEventPayload,
 ): string {
   if (code === MACHINE_GONE && outcome === undefined)
-    return "Its turn goes on by itself when the machine is back. To continue now, in a new workspace with the changes that were recorded, use relocate_session.";
-  if (isRemoved) return "The session is gone. Correct what was wrong, and spawn another.";
+    return "Its turn continues by itself when the machine is back. To continue now, in a new workspace with the recorded changes, use relocate_session.";
+  if (isRemoved) return "The session was removed. Correct the problem, then spawn another.";
   if (type !== "worker.ask_user") return "";
   return isClosed
-    ? "It waits no more: it was answered by somebody else, or its turn has ended."
+    ? "It no longer waits: somebody else answered it, or its turn has ended."
     : `Answer it ${answerAdvice(questions.length)}.`;
 }
 
-const PRESENTS = "presents a plan and waits until it is decided";
+const PRESENTS = "presents a plan and is waiting for a decision";
 const FATES: ReadonlyMap<string | undefined, string> = new Map([
   ["approved", "a person approved it"],
-  ["revise", "a person sent it back with their own words"],
+  ["revise", "a person sent it back with a comment"],
   ["rejected", "a person rejected it"],
 ]);
 
@@ -141,15 +141,15 @@ function planStep(
   isCut: boolean,
 ): string {
   if (isClosed)
-    return `It waits no more: ${FATES.get(outcome) ?? "the time to decide is over, or its turn has ended"}.`;
+    return `It no longer waits: ${FATES.get(outcome) ?? "the time to decide is over, or its turn has ended"}.`;
   if (isCut)
-    return `Only the beginning of this plan is shown, so do not approve it from here: ask for it again with decide_plan (sessionId ${childId}, planId ${gateId}), revise, or read all of it in the session's status first.`;
-  return `Hold it against what was asked for, then decide with decide_plan (sessionId ${childId}, planId ${gateId}): approve, revise with what to change, or reject. A message to the session sends the plan back with it, and never approves it.`;
+    return `Only the beginning of this plan is shown, so do not approve it yet: ask for it again with decide_plan (sessionId ${childId}, planId ${gateId}), revise, or read all of it in the session's status first.`;
+  return `Compare it with the request, then decide with decide_plan (sessionId ${childId}, planId ${gateId}): approve, revise with what to change, or reject. A message to the session sends the plan back with it, and never approves it.`;
 }
 
 /** Text of a folded event. */
 function foldedText({ count = 0, text = "" }: WorkerEventPayload): string {
-  return `${count} earlier events, more than are kept. Read the sessions for what they said:\n${quoteLines(text)}`;
+  return `${count} earlier events, more than are kept. Read the sessions for details:\n${quoteLines(text)}`;
 }
 
 /** Number of characters left out, and the tool call that reads on from there. */

@@ -20,13 +20,13 @@ export const BEFORE_A_PLAN: ReadonlySet<string> = new Set([
 ]);
 
 const WHAT_NEXT = {
-  none: "Look around with what only reads, then call request_plan_approval with the whole plan.",
-  pending: "Your plan waits for a decision. End your turn: you are woken when it is decided.",
-  revise: "Your plan was sent back: change it as you were told and present it again.",
+  none: "Look around with read-only tools, then call request_plan_approval with the whole plan.",
+  pending: "Your plan is waiting for a decision. End your turn: you are woken when it is decided.",
+  revise: "Your plan was sent back: revise it as requested and present it again.",
   rejected:
-    "Your plan was rejected: present another if another is wanted, or end your turn and say why there is none.",
+    "Your plan was rejected: present another one if that is wanted, or end your turn and say why there is none.",
   expired:
-    "Nobody decided about your plan in time: present it again, or end your turn and say that it waits.",
+    "Nobody decided on your plan in time: present it again, or end your turn and say that it is waiting.",
 } as const;
 
 export const judgePlan: Judge = async (work, { session: { row }, tool, readOnly, isAgain }) => {
@@ -37,6 +37,6 @@ export const judgePlan: Judge = async (work, { session: { row }, tool, readOnly,
     return { verdict: "deny", reason: `plan_pending: ${WHAT_NEXT.pending}` };
   if (!isHeldByPlan(plan) || readOnly || BEFORE_A_PLAN.has(tool)) return undefined;
   const state = plan.state === null || plan.state === "approved" ? "none" : plan.state;
-  const reason = `plan_not_approved: ${tool} may change something, and no plan of yours is approved. ${WHAT_NEXT[state]}`;
+  const reason = `plan_not_approved: ${tool} may change something, and you have no approved plan. ${WHAT_NEXT[state]}`;
   return { verdict: "deny", reason };
 };

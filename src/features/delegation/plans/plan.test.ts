@@ -139,7 +139,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         return;
       }
       const { assignment } = await at.turnOf(parentId);
-      expect(assignment.content).toMatch(/It waits no more: a person (approved|sent|rejected)/);
+      expect(assignment.content).toMatch(/It no longer waits: a person (approved|sent|rejected)/);
     };
 
     it.each(ways)("%s by a %s while the parent is %s", async (how, by, state) => {
@@ -186,7 +186,10 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
       // The same plan again is refused; a different one is asked about again.
       const same = await judge(next, "request_plan_approval", { plan: PLAN });
-      expect(same).toMatchObject({ verdict: "deny", reason: expect.stringContaining("very plan") });
+      expect(same).toMatchObject({
+        verdict: "deny",
+        reason: expect.stringContaining("already presented this plan"),
+      });
       await at.present(next, "Another way.", "p2");
       await decide(await planIdOf(childId), { decision: "allow" });
       const last = await at.turnOf(childId);
@@ -399,7 +402,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         const { turn: sibling, childId: siblingId } = await held(parentId);
         for (const id of [childId, siblingId])
           expect((await byParent(sibling, { childId: id, planId }, "approve")).error).toMatch(
-            /There is no tool called decide_plan/,
+            /There is no tool named decide_plan/,
           );
         const agent = await at.world.kernel.agents.identify(sibling.assignment.token);
         if (!agent) throw new Error("nobody");

@@ -56,7 +56,7 @@ export function viewPlan(plan: Plan | undefined): Pick<Child, "requirePlanApprov
 const WAITS: SessionWait = {
   kind: "plan",
   message:
-    "Its plan waits for a decision. You or the session that leads it can approve it, send it back or reject it.",
+    "Its plan is waiting for a decision. You or its parent session can approve it, send it back or reject it.",
   until: null,
 };
 
@@ -101,13 +101,13 @@ function requirePlannable({
     throw new Refusal(
       "invalid",
       "plan_needs_parent",
-      "Plans are presented by sessions that have a parent. Name one, or leave requirePlanApproval out.",
+      "Only sessions with a parent present plans. Name a parent, or leave requirePlanApproval out.",
     );
   if (runtime === "native") return;
   throw new Refusal(
     "invalid",
     "plan_not_enforceable",
-    "What this runtime does is not judged beforehand, so a plan could not be enforced. Use the native runtime, or leave requirePlanApproval out.",
+    "Calls of this runtime are not judged beforehand, so a plan could not be enforced. Use the native runtime, or leave requirePlanApproval out.",
   );
 }
 
@@ -146,12 +146,12 @@ const PLAN_BRIEF = `# A plan first
 
 Whoever gave you this task wants to see your plan before anything is changed.
 
-1. Look around with what only reads: files, searches, pages. Ask what you must know.
+1. Look around with read-only tools: files, searches, pages. Ask what you must know.
 2. Call request_plan_approval with the whole plan: what you will change and where, what you will leave
    alone, in which order, how you will check it, what could go wrong. Your turn waits for the decision.
-3. If it is sent back, change it as you are told and present it again, whole. If it is approved, carry it
-   out as it stands; when you must do something else, present a new plan.
+3. If it is sent back, revise it as requested and present the whole plan again. If it is approved, carry
+   it out as it is; if you must do something else, present a new plan.
 
-Until a plan of yours is approved, everything that changes something is refused with plan_not_approved:
-writing and editing files, commands, pushing, pull requests. That is no fault to find a way around.
+Until you have an approved plan, everything that changes something is refused with plan_not_approved:
+writing and editing files, commands, pushing, pull requests. Do not try to work around that.
 `;

@@ -17,13 +17,13 @@ function optionsText({ options = [], multiple = false, freeText }: AskedQuestion
     description === undefined ? `“${label}”` : `“${label}”: ${description}`,
   );
   const how = multiple ? "Any of (several separated by commas)" : "One of";
-  const other = freeText === false ? "" : "; or words of your own";
+  const other = freeText === false ? "" : "; or your own words";
   return `\n${how}: ${shown.join("; ")}${other}`;
 }
 
 /** Advice on answering a number of questions with one message. */
 export function answerAdvice(count: number): string {
   return count > 1
-    ? "with a message that gives an answer to each: one line for every question, beginning with its number (1. …)"
+    ? "with a message that answers each: one line per question, starting with its number (1. …)"
     : "with a message to the session";
 }

@@ -230,7 +230,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await at.settle(busy, done("ok"));
       const content = await heard(parentId);
       expect(content).toMatch(/^\[orchestration\] 2 events/);
-      expect(content).toContain("It waits no more");
+      expect(content).toContain("It no longer waits");
       expect(content).not.toContain("Answer it with a message");
     });
 

@@ -58,10 +58,7 @@ function withFoldedNames(fields: Fields): Fields {
 function requireOnce(members: readonly JsonMember[]): void {
   const names = new Set(members.map(({ name }) => name));
   if (names.size < members.length)
-    throw invalid(
-      "gateway_field_repeated",
-      "A field of the request stands in it twice. Send it once.",
-    );
+    throw invalid("gateway_field_repeated", "A field of the request appears twice. Send it once.");
 }
 
 /**
@@ -99,7 +96,7 @@ function requireMeterable(fields: Fields): void {
 function refusedField(name: string): Refusal {
   return invalid(
     "gateway_field_refused",
-    `The model gateway does not pass on \`${name}\`. Leave it out.`,
+    `The model gateway does not accept \`${name}\`. Leave it out.`,
   );
 }
 
@@ -116,7 +113,7 @@ function requireOwnTools(tools: unknown): void {
     if (isOwn && (type !== "shell" || isHere)) continue;
     throw invalid(
       "gateway_tool_refused",
-      "The model gateway passes on tools that the client performs, and none that the provider runs. Leave those out.",
+      "The model gateway accepts only tools that the client performs, none that the provider runs. Leave those out.",
     );
   }
 }
@@ -137,7 +134,7 @@ function requireOwnContent(content: unknown): void {
     if (isItem || isFile)
       throw invalid(
         "gateway_content_refused",
-        "The model gateway passes on no files or items that lie with the provider. Send what they hold.",
+        "The model gateway accepts no files or items stored at the provider. Send their content.",
       );
     requireOwnContent(inner);
     requireOwnContent(output);

@@ -34,22 +34,22 @@ interface PruneOptions {
 export function addMemoryChangeCommands(group: Command, host: CliHost): void {
   group
     .command("add")
-    .description("Has something remembered. What is about the same is replaced.")
-    .argument("[text]", "what to remember; read from standard input when left out")
+    .description("Remember something. A memory on the same subject is replaced.")
+    .argument("[text]", "what to remember; reads standard input when left out")
     .option("--category <category>", OFFERED)
-    .option("--title <title>", "its topic: the same title replaces it")
-    .option("--pin", "keep it whatever happens")
+    .option("--title <title>", "its topic; a memory with the same title is replaced")
+    .option("--pin", "never prune it")
     .option(...REPO_OPTION)
     .action((text: string | undefined, options: AddOptions, command: Command) =>
       perform(host, command, (invocation) => add(invocation, text, options)),
     );
   group
     .command("edit")
-    .description("Changes what a memory says. What is not said stays.")
+    .description("Change a memory. Fields you leave out stay as they are.")
     .argument("<id>")
-    .option("--content <text>", "what it says now; - reads it from standard input")
+    .option("--content <text>", "the new text; - reads it from standard input")
     .option("--category <category>", OFFERED)
-    .option("--title <title>", "its topic; empty for none")
+    .option("--title <title>", "its topic; empty removes it")
     .action((id: string, options: EditOptions, command: Command) =>
       perform(host, command, (invocation) => edit(invocation, id, options)),
     );
@@ -58,8 +58,8 @@ export function addMemoryChangeCommands(group: Command, host: CliHost): void {
       .command(pinned ? "pin" : "unpin")
       .description(
         pinned
-          ? "Pins a memory: it is never pruned, and agents cannot change it."
-          : "Lets a memory fade like any other.",
+          ? "Pin a memory: it is never pruned, and agents cannot change it."
+          : "Unpin a memory, so that it can fade like any other.",
       )
       .argument("<id>")
       .action((id: string, _options: object, command: Command) =>
@@ -67,7 +67,7 @@ export function addMemoryChangeCommands(group: Command, host: CliHost): void {
       );
   group
     .command("forget")
-    .description("Forgets memories for good.")
+    .description("Delete memories permanently.")
     .argument("<ids...>")
     .action((ids: string[], _options: object, command: Command) =>
       perform(host, command, (invocation) => forget(invocation, ids)),
@@ -78,13 +78,15 @@ export function addMemoryChangeCommands(group: Command, host: CliHost): void {
 function addPruneCommand(group: Command, host: CliHost): void {
   group
     .command("prune")
-    .description(
-      "Clears out what hardly counts any more, and says what went. Never what is pinned.",
+    .description("Delete memories of little relevance and list them. Pinned ones stay.")
+    .option(
+      "--below <relevance>",
+      "only memories less relevant than this, from 0 to 2 (default: 0.1)",
+      numberOf,
     )
-    .option("--below <relevance>", "whatever is less relevant, from 0 to 2 (else 0.1)", numberOf)
-    .option("--unused-days <n>", "only what was not read for so long", numberOf)
-    .option("--category <category>", "only of this category")
-    .option("--dry-run", "only say what would go")
+    .option("--unused-days <n>", "only memories not read for this many days", numberOf)
+    .option("--category <category>", "only in this category")
+    .option("--dry-run", "list what would be deleted, and delete nothing")
     .action((options: PruneOptions, command: Command) =>
       perform(host, command, (invocation) => prune(invocation, options)),
     );
@@ -110,8 +112,8 @@ async function add(
       : await api.memory.createSession({ body: { ...fields, repo } });
   const { memory, replaced, pruned } = response;
   invocation.print(response, [
-    ...(replaced ? await replacedLines(api, memory.id) : [`${memory.id} is remembered.`]),
-    ...pruned.map((gone) => `To make room ${gone.id} went: ${shownMemory(gone)}`),
+    ...(replaced ? await replacedLines(api, memory.id) : [`Remembered as ${memory.id}.`]),
+    ...pruned.map((gone) => `Removed ${gone.id} to make room: ${shownMemory(gone)}`),
   ]);
   return DONE;
 }
@@ -120,10 +122,10 @@ async function add(
 async function replacedLines(api: Api, id: string): Promise<string[]> {
   const { history } = await api.again.memory.get({ id });
   const [before] = history;
-  const was = before ? ` It said before: ${shownMemory(before)}` : "";
+  const was = before ? ` Before: ${shownMemory(before)}` : "";
   return [
-    `${id} was about the same and says this now.${was}`,
-    `See all of it with: muster memory show ${id}`,
+    `Replaced ${id}, which was about the same subject.${was}`,
+    `See it in full with: muster memory show ${id}`,
   ];
 }
 
@@ -161,7 +163,7 @@ async function forget(invocation: Invocation, ids: readonly string[]): Promise<E
   for (const id of ids) forgotten.push((await api.memory.delete({ id })).memory);
   invocation.print(
     { forgotten },
-    forgotten.map((memory) => `${memory.id} is forgotten: ${shownMemory(memory)}`),
+    forgotten.map((memory) => `${memory.id} is deleted: ${shownMemory(memory)}`),
   );
   return DONE;
 }
@@ -175,10 +177,13 @@ async function prune(
   const { pruned, more } = response;
   const lines = pruned.map((memory) => `${memory.id} ${memory.category}  ${shownMemory(memory)}`);
   const count = pruned.length === 1 ? "1 memory" : `${pruned.length} memories`;
-  const end = dryRun ? `${count} would go.` : `${count} went.`;
-  invocation.print(response, [...lines, more ? `${end} There is more: run it again.` : end]);
+  const end = dryRun ? `${count} would be deleted.` : `${count} deleted.`;
+  invocation.print(response, [
+    ...lines,
+    more ? `${end} There is more: run the command again.` : end,
+  ]);
   return DONE;
 }
 
 const readText = (host: CliHost) =>
-  readInput(host, MAX_CONTENT_CHARS, "Say what is to be remembered, or pipe it in.");
+  readInput(host, MAX_CONTENT_CHARS, "Say what to remember, or pipe it in.");

@@ -26,7 +26,7 @@ export async function refreshFolder(
     throw new Refusal(
       "conflict",
       "folder_not_empty",
-      `${folder} holds something else than an export. Name a new folder.`,
+      `${folder} contains something other than an export. Name a new folder.`,
     );
   const wanted = new Map(files.map(({ path, content }) => [path, content]));
   const removed = [...(ours?.keys() ?? [])].filter((path) => !wanted.has(path)).sort();
@@ -135,6 +135,6 @@ function changedSince(folder: string, paths: readonly string[]): Refusal {
   return new Refusal(
     "conflict",
     "export_changed",
-    `Not as the last export wrote it, in ${folder}: ${named}${more}. Nothing was written. Take it in with muster memory import, move it away, or lose what was changed in it with --force.`,
+    `Changed since the last export, in ${folder}: ${named}${more}. Nothing was written. Import the changes with muster memory import, move the files away, or discard the changes with --force.`,
   );
 }

@@ -31,14 +31,14 @@ interface SearchOptions extends FilterOptions {
 
 export function addMemoryFindCommands(group: Command, host: CliHost): void {
   withFilters(asDefault(group.command("ls", BY_DEFAULT)))
-    .description("Lists what is remembered, the last written first.")
-    .option("--pinned", "only what is pinned")
+    .description("List memories, most recently written first.")
+    .option("--pinned", "only pinned ones")
     .action((options: ListOptions, command: Command) =>
       perform(host, command, (invocation) => list(invocation, options)),
     );
   withFilters(group.command("search"))
-    .description("Finds what is remembered by plain words, the best match first.")
-    .argument("<words...>", "what it should be about")
+    .description("Search memories by plain words, best match first.")
+    .argument("<words...>", "what the memory is about")
     .option("--limit <n>", "how many at most", limitOf, 20)
     .action((words: string[], options: SearchOptions, command: Command) =>
       perform(host, command, (invocation) => search(invocation, words.join(" "), options)),
@@ -49,7 +49,7 @@ export function addMemoryFindCommands(group: Command, host: CliHost): void {
 function addShowCommand(group: Command, host: CliHost): void {
   group
     .command("show")
-    .description("Shows a memory whole, and what stood there before.")
+    .description("Show a memory in full, with its earlier versions.")
     .argument("<id>")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
@@ -91,11 +91,11 @@ function factLines(memory: Memory): string[] {
 
 function withFilters(command: Command): Command {
   return command
-    .option("--category <category>", "only of this category")
-    .option("--since <day>", "written since then, such as 2025-03-01")
-    .option("--until <day>", "written before then")
+    .option("--category <category>", "only in this category")
+    .option("--since <day>", "written since this day, such as 2025-03-01")
+    .option("--until <day>", "written before this day")
     .option(...REPO_OPTION)
-    .option("--sessions", "what your sessions know of all repositories");
+    .option("--sessions", "the memories of your sessions, for all repositories");
 }
 
 function limitOf(text: string): number {
@@ -122,11 +122,11 @@ async function list(invocation: Invocation, options: ListOptions): Promise<Endin
 function nothingWords({ category, since, until, pinned }: ListOptions): string {
   if (category !== undefined) {
     const all = "See all with: muster memory ls";
-    return safeLine(`Nothing is remembered in the category ${JSON.stringify(category)}. ${all}`);
+    return safeLine(`No memories in the category ${JSON.stringify(category)}. ${all}`);
   }
   return (since ?? until ?? pinned)
-    ? "Nothing that is remembered is like that. See all with: muster memory ls"
-    : "Nothing is remembered. Add something with: muster memory add";
+    ? "No memory matches. See all with: muster memory ls"
+    : "No memories yet. Add one with: muster memory add";
 }
 
 async function search(
@@ -139,7 +139,7 @@ async function search(
   const page = isOfSessions(options)
     ? await memory.listSession({ query })
     : await memory.list({ query });
-  show(invocation, page, "Nothing was found. Try other words.");
+  show(invocation, page, "No matches. Try other words.");
   return DONE;
 }
 

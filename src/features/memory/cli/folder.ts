@@ -24,17 +24,17 @@ const MAX_FILE_BYTES = 4 * MAX_FILE_CHARS;
 export function addMemoryFolderCommands(group: Command, host: CliHost): void {
   group
     .command("export")
-    .description("Writes memories to a folder as markdown, always in the same way.")
-    .argument("<folder>", "a new or empty one, or one that an export was written to before")
+    .description("Export memories to a folder as Markdown; the same memories give the same files.")
+    .argument("<folder>", "a new or empty folder, or one with an earlier export")
     .option(...REPO_OPTION)
-    .option("--force", "write over files of an earlier export that were changed since")
+    .option("--force", "overwrite files of an earlier export that have changed")
     .action((folder: string, options: ExportOptions, command: Command) =>
       perform(host, command, (invocation) => exportTo(invocation, folder, options)),
     );
   group
     .command("import")
     .description(
-      "Takes in a folder of markdown. A file with the title or text of a memory is that memory.",
+      "Import a folder of Markdown files. A file with the title or text of a memory updates that memory.",
     )
     .argument("<folder>")
     .option(...REPO_OPTION)
@@ -59,12 +59,11 @@ async function exportTo(
     throw new Refusal(
       "unsupported",
       "export_invalid",
-      "What the server sent is not written to the disk: a name in it is no name of a memory.",
+      "Nothing was written: the server sent a file name that is not a memory's.",
     );
   const { removed } = await refreshFolder(folder, files, force);
   const count = files.length === 1 ? "1 memory is" : `${files.length} memories are`;
-  const gone =
-    removed.length === 0 ? "" : ` Files of memories that are gone, removed: ${removed.length}.`;
+  const gone = removed.length === 0 ? "" : ` Files of deleted memories removed: ${removed.length}.`;
   invocation.print({ folder, files: files.map(({ path }) => path), removed }, [
     `${count} written to ${folder}.${gone}`,
   ]);
@@ -94,15 +93,15 @@ async function importFrom(
   }
   const { created, replaced, unchanged, pruned, refused } = sum;
   invocation.print(sum, [
-    `${created} new, ${replaced} replaced, ${unchanged} as they were${pruned > 0 ? `, ${pruned} went to make room` : ""}.`,
-    ...refused.map(({ path, reason }) => safeLine(`${path} was not taken: ${reason}`)),
+    `${created} new, ${replaced} replaced, ${unchanged} unchanged${pruned > 0 ? `, ${pruned} removed to make room` : ""}.`,
+    ...refused.map(({ path, reason }) => safeLine(`${path} was not imported: ${reason}`)),
   ]);
   return DONE;
 }
 
 /** Reads a folder. Links and hidden files are skipped: only files that are visible in the folder are sent. */
 async function readFolder(folder: string, prefix: string, depth: number): Promise<MemoryFile[]> {
-  if (depth > MAX_DEPTH) throw invalid(folder, "has too many folders in it");
+  if (depth > MAX_DEPTH) throw invalid(folder, "has too many folders");
   const files: MemoryFile[] = [];
   for (const name of await namesIn(folder)) {
     const at = join(folder, name);

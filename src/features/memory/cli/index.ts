@@ -8,7 +8,7 @@ import { addMemoryFolderCommands } from "./folder.ts";
 export function addMemoryCommands(program: Command, host: CliHost): void {
   const group = program
     .command("memory")
-    .description("See, search and change what your orchestrator and your sessions remember.");
+    .description("List, search and change the memories of your orchestrator and your sessions.");
   addMemoryFindCommands(group, host);
   addMemoryChangeCommands(group, host);
   addMemoryFolderCommands(group, host);

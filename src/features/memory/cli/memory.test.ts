@@ -82,7 +82,7 @@ describe("muster memory", () => {
     answers("GET", MINE, { items: [], next: null });
     expect((await run([])).out).toContain("muster memory add");
     const none = await run(["ls", "--category", "nope"]);
-    expect(none.out).toContain('Nothing is remembered in the category "nope".');
+    expect(none.out).toContain('No memories in the category "nope".');
     expect((await run(["ls", "--pinned"])).out).toContain("muster memory ls");
   });
 
@@ -99,12 +99,12 @@ describe("muster memory", () => {
       "Tea",
       "--pin",
     ]);
-    expect(out).toContain("mem_1 is remembered.");
-    expect(out).toContain("To make room mem_0 went: Tea");
+    expect(out).toContain("Remembered as mem_1.");
+    expect(out).toContain("Removed mem_0 to make room: Tea");
     const history = [{ title: "Tea", content: "no milk", replacedAt: now }];
     answers("GET", `${MINE}/mem_1`, { memory, history });
     const { out: again } = await run(["add", "--repo", "a/b"], { input: "two\nlines\n" });
-    expect(again).toContain("mem_1 was about the same and says this now. It said before: Tea: no");
+    expect(again).toContain("Replaced mem_1, which was about the same subject. Before: Tea: no");
     expect(again).toContain("muster memory show mem_1");
     expect(bodies("POST", MINE)).toEqual([
       { content: "Likes it", category: "preference", title: "Tea", pinned: true },
@@ -136,9 +136,9 @@ describe("muster memory", () => {
       { pinned: true },
       { pinned: false },
     ]);
-    expect((await run(["forget", "mem_1"])).out).toContain("mem_1 is forgotten: Tea");
+    expect((await run(["forget", "mem_1"])).out).toContain("mem_1 is deleted: Tea");
     const pruned = await run(["prune", "--below", "0.5", "--unused-days", "30", "--dry-run"]);
-    expect(pruned.out).toContain("1 memory would go.");
+    expect(pruned.out).toContain("1 memory would be deleted.");
     expect(bodies("POST", `${MINE}/prune`)).toEqual([{ below: 0.5, unusedDays: 30, dryRun: true }]);
     expect((await run(["prune", "--below", "much"])).code).toBe(2);
     server.refuse("DELETE", `${MINE}/mem_2`, 404, "not_found");
@@ -165,8 +165,8 @@ describe("muster memory", () => {
     writeFileSync(join(to, ".hidden.md"), "not sent");
     symlinkSync("/etc/passwd", join(to, "link.md"));
     const { out } = await run(["import", to]);
-    expect(out).toContain("1 new, 0 replaced, 1 as they were.");
-    expect(out).toContain("x.md was not taken: It is empty.");
+    expect(out).toContain("1 new, 0 replaced, 1 unchanged.");
+    expect(out).toContain("x.md was not imported: It is empty.");
     expect(bodies("POST", `${MINE}/import`)).toEqual([{ files }]);
     expect((await run(["export", to])).code).toBe(0);
     expect((await run(["import", join(folder, "none")])).code).toBe(2);
@@ -183,7 +183,7 @@ describe("muster memory", () => {
     expect((await run(["export", to])).code).toBe(0);
     writeFileSync(join(to, "README.md"), "mine");
     serve({ ...a, content: "a2\n" });
-    expect((await run(["export", to])).out).toContain("gone, removed: 1.");
+    expect((await run(["export", to])).out).toContain("Files of deleted memories removed: 1.");
     expect(readFileSync(at(a), "utf8")).toBe("a2\n");
     expect(readdirSync(to).sort()).toEqual([".git", ".muster-memory.json", "README.md", "general"]);
 

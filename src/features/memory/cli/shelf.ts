@@ -11,7 +11,7 @@ export interface RepoOption {
 
 export const REPO_OPTION = [
   "--repo <repo>",
-  "what your sessions know of this repository, instead of your orchestrator's",
+  "the memories of your sessions for this repository, instead of your orchestrator's",
 ] as const;
 
 /** True for memories of sessions; `sessions` means those of all repositories. */

@@ -63,7 +63,7 @@ export function noMemory(): Refusal {
   return new Refusal(
     "not_found",
     "not_found",
-    "There is no such memory of yours. Search for it, and take its id from there.",
+    "You have no such memory. Search for it, and take its id from there.",
   );
 }
 

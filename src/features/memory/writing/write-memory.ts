@@ -149,7 +149,7 @@ function requirePinRoom({ pinned }: ShelfRow): void {
   throw new Refusal(
     "limit",
     "too_many_pinned",
-    `There are ${MAX_PINNED} pinned memories already. Unpin one that does not have to stay.`,
+    `There are already ${MAX_PINNED} pinned memories. Unpin one that does not have to stay.`,
   );
 }
 
@@ -161,6 +161,6 @@ export function pinnedRefusal({ id }: MemoryRow): Refusal {
   return new Refusal(
     "conflict",
     "memory_pinned",
-    `Your person has pinned a memory about this (${id}), so it stays as it is. If it is wrong, tell them.`,
+    `Your person has pinned a memory on this subject (${id}), so it stays as it is. If it is wrong, tell them.`,
   );
 }

@@ -23,38 +23,38 @@ const DEFAULT = "default";
 export function addOrchestratorCommands(program: Command, host: CliHost): void {
   const group = program
     .command("orchestrator")
-    .description("See and change your orchestrator; talk with it by: muster chat");
+    .description("See and change your orchestrator; talk to it with: muster chat");
   asDefault(group.command("show", BY_DEFAULT))
-    .description("Shows who it is and how it is.")
+    .description("Show its identity and state.")
     .action((_options: object, command: Command) => perform(host, command, show));
   addSetCommand(group, host);
   addPreferencesCommand(group, host);
   group
     .command("restart")
-    .description("Brings it back after it has ended; what it knew in its conversation is kept.")
-    .option("--force", "also when it is well: stops what it does, and keeps its queue")
+    .description("Restart it after it has ended; its conversation is kept.")
+    .option("--force", "restart it even if it is healthy: stops its turns and keeps its queue")
     .action(({ force = false }: { force?: boolean }, command: Command) =>
       perform(host, command, (invocation) => restart(invocation, force)),
     );
   group
     .command("wake")
-    .description("Wakes it when it sleeps, and starts it when there is none.")
+    .description("Wake it, or start it if there is none.")
     .action((_options: object, command: Command) => perform(host, command, wake));
 }
 
 function addSetCommand(group: Command, host: CliHost): void {
   group
     .command("set")
-    .description("Changes who it is. What is not said stays.")
-    .option("--name <name>", "what it is called")
-    .option("--handle <handle>", "how others address it, unique in the organisation")
-    .option("--avatar <avatar>", "an emoji, or the address of an image; empty for none")
-    .addOption(new Option("--style <style>", "how it talks").choices(STYLES))
-    .option("--instructions <text>", "what else it should heed; empty for none")
+    .description("Change its identity. Fields you leave out stay as they are.")
+    .option("--name <name>", "its name")
+    .option("--handle <handle>", "how others address it; unique in the organisation")
+    .option("--avatar <avatar>", "an emoji or the address of an image; empty removes it")
+    .addOption(new Option("--style <style>", "how it writes").choices(STYLES))
+    .option("--instructions <text>", "extra instructions; empty removes them")
     .addOption(
       new Option(
         "--mail <who>",
-        "which other people and their agents may write to it; list: see muster inbox contacts",
+        "which other people and agents may write to it; for list, see muster inbox contacts",
       ).choices(MAIL_RULES),
     )
     .action((options: SetOptions, command: Command) =>
@@ -65,11 +65,11 @@ function addSetCommand(group: Command, host: CliHost): void {
 function addPreferencesCommand(group: Command, host: CliHost): void {
   group
     .command("preferences")
-    .description(`Shows how you want it, and changes that; "${DEFAULT}" takes a wish back.`)
-    .option("--model <model>", "the model it uses, as provider/model")
-    .option("--idle-minutes <minutes>", "how long it stays awake with nothing to do")
+    .description(`Show or change your preferences; "${DEFAULT}" resets one.`)
+    .option("--model <model>", "its model, as provider/model")
+    .option("--idle-minutes <minutes>", "how long it stays awake when idle")
     .addOption(
-      new Option("--queue-mode <mode>", "what a prompt does while it is busy").choices([
+      new Option("--queue-mode <mode>", "what a new prompt does while it is busy").choices([
         ...QUEUE_MODES,
         DEFAULT,
       ]),
@@ -83,14 +83,14 @@ async function show(invocation: Invocation): Promise<Ending> {
   const found = await invocation.api().orchestrators.get();
   const { identity, session, needsRestart, recovery } = found;
   if (!identity && !session) {
-    invocation.print(found, ["You have none yet. Start it with: muster chat"]);
+    invocation.print(found, ["You have no orchestrator yet. Start it with: muster chat"]);
     return DONE;
   }
   invocation.print(found, [
     ...(identity ? await identityLines(invocation, identity) : []),
     ...(session ? sessionLines(session) : []),
-    ...(needsRestart ? ["It has ended. Bring it back with: muster orchestrator restart"] : []),
-    ...(recovery?.nextAttemptAt ? [`It comes back by itself at ${recovery.nextAttemptAt}.`] : []),
+    ...(needsRestart ? ["It has ended. Restart it with: muster orchestrator restart"] : []),
+    ...(recovery?.nextAttemptAt ? [`It restarts by itself at ${recovery.nextAttemptAt}.`] : []),
   ]);
   return DONE;
 }
@@ -116,7 +116,7 @@ async function change(invocation: Invocation, options: SetOptions): Promise<Endi
     ...(options.mail === undefined ? {} : { acceptsAgentMail: options.mail }),
   };
   if (Object.keys(body).length === 0) {
-    const message = "Say what to change, such as --name Ada; --help lists what there is.";
+    const message = "Say what to change, such as --name Ada; --help lists the options.";
     throw new Refusal("invalid", "wrong_usage", message);
   }
   const answer = await invocation.api().again.orchestrators.updateIdentity({ body });
@@ -178,7 +178,7 @@ function minutesOf(text: string): number {
   throw new Refusal(
     "invalid",
     "wrong_usage",
-    `--idle-minutes is a whole number of minutes or "${DEFAULT}", not "${text}".`,
+    `--idle-minutes must be a whole number of minutes or "${DEFAULT}", not "${text}".`,
   );
 }
 
@@ -197,8 +197,8 @@ async function mailWords(
   { json, api }: Invocation,
   rule: Identity["acceptsAgentMail"],
 ): Promise<string> {
-  if (rule === "none") return "nobody else (none)";
-  if (rule === "org") return "everybody in the organisation, and their agents (org)";
+  if (rule === "none") return "nobody (none)";
+  if (rule === "org") return "everybody in the organisation and their agents (org)";
   if (json) return rule;
   const { items } = await readContacts(api());
   const names = items.map(({ name }) => name).join(", ");

@@ -30,8 +30,8 @@ it("says who may write to it, and when a list has nobody on it", async () => {
     const { out } = await run("set", "--mail", acceptsAgentMail);
     return out.split("\n").find((line) => line.startsWith("mail from"));
   };
-  expect(await accepts("none")).toMatch(/nobody else \(none\)$/);
-  expect(await accepts("org")).toMatch(/everybody in the organisation, and their agents/);
+  expect(await accepts("none")).toMatch(/nobody \(none\)$/);
+  expect(await accepts("org")).toMatch(/everybody in the organisation and their agents/);
   answers("GET", "/api/me/mail-contacts", { items: [] });
   expect(await accepts("list")).toContain("muster inbox contacts add NAME");
   answers("GET", "/api/me/mail-contacts", { items: [{ userId: "usr_2", name: "Bea" }] });

@@ -9,7 +9,7 @@ export const IDENTITY_FILE = "01-IDENTITY.md";
 
 const STYLES: Readonly<Record<Style, string>> = {
   professional:
-    "Write clearly and courteously, in whole sentences, like a good colleague. No jokes, no emoji.",
+    "Write clearly and courteously, in full sentences, like a good colleague. No jokes, no emoji.",
   casual:
     "Write relaxed and warm, like a colleague at the next desk. Contractions, and now and then an emoji, are fine.",
   terse: "Write as little as possible. Facts, names, links. No greeting, no closing.",
@@ -24,7 +24,7 @@ export function identityText(
     "# Who you are",
     "",
     `- Your name: ${name}`,
-    `- Your handle, by which others in the organisation can call you: @${handle}`,
+    `- Your handle, by which others in the organisation can address you: @${handle}`,
     `- Your person: ${person}`,
     `- How you write: ${STYLES[style]}`,
     ...(custom_instructions === null ? [] : customSection(custom_instructions)),
@@ -38,10 +38,10 @@ function customSection(text: string): string[] {
   const fence = "~".repeat(longest + 1);
   return [
     "",
-    "## What your person wrote for you",
+    "## Instructions from your person",
     "",
-    "Follow it where it concerns how you work and speak for them. It does not change what was said",
-    "before it about quoted text, proof, approvals and limits.",
+    "Follow them where they concern how you work and speak for your person. They do not change what was",
+    "said above about quoted text, proof, approvals and limits.",
     "",
     fence,
     text,

@@ -23,6 +23,6 @@ export async function refuseFixedModel(work: Work, orgId: string): Promise<void>
   throw new Refusal(
     "forbidden",
     "model_fixed",
-    "An admin has chosen the model of all orchestrators here. Ask them to change it.",
+    "An admin has set the model of all orchestrators. Ask them to change it.",
   );
 }

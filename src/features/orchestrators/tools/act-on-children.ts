@@ -23,7 +23,7 @@ export const sendMessage = defineTool({
   name: "send_message",
   aliases: ["send_to_session"],
   description:
-    "Sends one of your child sessions its next task, a correction, or the answer to the question it asks. To one that presents a plan it sends the plan back with your words, whatever they say: only decide_plan approves. Write it so that it can be acted on: the child knows its own conversation and nothing of yours. A child that is busy gets it when its turn ends, unless you interrupt. One that you put away, or that said it was done, is woken. You are woken when it is done: call wait_for_event afterwards.",
+    "Sends one of your child sessions its next task, a correction, or the answer to its question. If it presents a plan, the message sends the plan back, whatever it says: only decide_plan approves. Write it so that the child can act on it: it knows its own conversation and nothing of yours. A busy child gets it when its turn ends, unless you interrupt. A child that you archived or that completed is woken. You are woken when it is done: call wait_for_event afterwards.",
   roles: ORCHESTRATORS,
   readOnly: false,
   target: targetOf,
@@ -34,13 +34,13 @@ export const sendMessage = defineTool({
       .boolean()
       .optional()
       .describe(
-        "Ends what it is doing now and begins with this at once. Only when it goes the wrong way: what it was doing is cut off.",
+        "Stops its present turn and starts with this at once. Use it only when the child is on the wrong track: its work is cut off.",
       ),
     requirePlanApproval: z
       .boolean()
       .optional()
       .describe(
-        "From now on it can change nothing until you or your person have approved a new plan of it; an earlier plan counts no more.",
+        "From now on it cannot change anything until you or your person have approved a new plan; an earlier plan no longer counts.",
       ),
   }),
   async handle(work, { session }, { sessionId, message, interrupt = false, ...options }) {
@@ -61,18 +61,18 @@ export const sendMessage = defineTool({
  */
 function requireReachable({ id, lifecycle }: SessionRow, { is_silent }: LinkRow): void {
   if (lifecycle === "terminated" || (lifecycle === "archived" && is_silent === 0)) {
-    const how = lifecycle === "terminated" ? "has been ended for good" : "was put away by a person";
+    const how = lifecycle === "terminated" ? "was terminated" : "was archived by a person";
     throw new Refusal(
       "conflict",
       "worker_not_live",
-      `The session ${id} ${how}. Spawn another, and tell it what it needs to know, or ask your person.`,
+      `The session ${id} ${how}. Spawn another and tell it what it needs to know, or ask your person.`,
     );
   }
 }
 
 function sentResult(sent: Sent): Record<string, unknown> {
   if (sent.as === "answer")
-    return { answered: true, next: "It goes on with your answer. Call wait_for_event." };
+    return { answered: true, next: "It continues with your answer. Call wait_for_event." };
   if (sent.as === "revise") {
     const next =
       "Its plan was not approved: it was sent back with your message, and you are woken with the next one. Call wait_for_event.";
@@ -85,7 +85,7 @@ function sentResult(sent: Sent): Record<string, unknown> {
 export const forwardMessagesTool = defineTool({
   name: "forward_messages",
   description:
-    "Puts what one of your child sessions said last into this conversation, word for word and under its name, for the person to read. Prefer it to a summary of your own when the words matter: a report, an answer, a list. The person sees it at once, so do not repeat it.",
+    "Puts the last messages of one of your child sessions into this conversation, word for word and under its name, for the person to read. Prefer it to your own summary when the words matter: a report, an answer, a list. The person sees it at once, so do not repeat it.",
   roles: ORCHESTRATORS,
   readOnly: false,
   target: targetOf,
@@ -97,7 +97,7 @@ export const forwardMessagesTool = defineTool({
       .min(1)
       .max(MAX_FORWARDED)
       .default(1)
-      .describe("How many of its messages, the newest; 1 if not said."),
+      .describe("How many of its newest messages. Default: 1."),
   }),
   async handle(work, { session, run }, { sessionId, limit }) {
     const { child } = await requireChild(work, session.row.id, sessionId);
@@ -105,7 +105,7 @@ export const forwardMessagesTool = defineTool({
     const forwarded = await forwardMessages(work, session, turnRef, child, limit);
     if (forwarded === 0)
       return { output: null, error: "It has said nothing yet, so nothing was forwarded." };
-    const next = "The person has them before their eyes. Add only what they do not say.";
+    const next = "The person can see them. Add only what they do not say.";
     return { output: { sessionId, forwarded, next }, error: null };
   },
 });
@@ -113,7 +113,7 @@ export const forwardMessagesTool = defineTool({
 export const terminateSession = defineTool({
   name: "terminate_session",
   description:
-    "Ends one of your child sessions for good, also in the middle of its turn. People can read what it said for a week; what it left uncommitted in its workspace is then gone. Do it when its result is with you and nothing more will be asked of it: live children count against your limit. To correct it instead, use send_message.",
+    "Ends one of your child sessions permanently, also during its turn. People can read its transcript for a week; then its uncommitted work is gone. Do it when you have its result and will not ask it for more: live children count against your limit. To correct it instead, use send_message.",
   roles: ORCHESTRATORS,
   readOnly: false,
   target: targetOf,

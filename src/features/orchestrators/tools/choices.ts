@@ -11,7 +11,7 @@ const LEADERS: readonly AgentRole[] = [...ORCHESTRATORS, "supervisor"];
 export const listRepos = defineTool({
   name: "list_repos",
   description:
-    "Lists the repositories that sessions may work on, with what each is about. Look here before you give out work on a repository, and use the full name as it stands here.",
+    "Lists the repositories that sessions can work on, with a description of each. Look here before you delegate work on a repository, and use its full name.",
   roles: LEADERS,
   readOnly: true,
   target: () => null,
@@ -20,7 +20,7 @@ export const listRepos = defineTool({
       .string()
       .max(500)
       .optional()
-      .describe("Words to look for in names, descriptions and topics."),
+      .describe("Words to search for in names, descriptions and topics."),
   }),
   async handle(work, { session }, { query }) {
     const { repos, more } = await listKnownRepos(work.tx, session.row.org_id, query);
@@ -28,8 +28,8 @@ export const listRepos = defineTool({
       return { output: { repos, ...moreOf(more, "repositories") }, error: null };
     const next =
       query === undefined
-        ? "No repository is known here. Ask the person for a web address."
-        : "None fits. Try fewer words, or none, to see all.";
+        ? "There are no repositories here. Ask the person for a web address."
+        : "No match. Try fewer words, or none to see all.";
     return { output: { repos, next }, error: null };
   },
 });
@@ -37,12 +37,12 @@ export const listRepos = defineTool({
 export const listPersonas = defineTool({
   name: "list_personas",
   description:
-    "Lists the personas a session can work as, with what each is for. Choose one by its slug when the work fits it; without one a session works as the repository or the organisation has settled.",
+    "Lists the personas that a session can work as, with what each is for. Choose one by its slug when it fits the work; without one, the repository's or the organisation's default applies.",
   roles: LEADERS,
   readOnly: true,
   target: () => null,
   schema: z.strictObject({
-    query: z.string().max(200).optional().describe("Text that its name, slug or description has."),
+    query: z.string().max(200).optional().describe("Text in its name, slug or description."),
   }),
   async handle(work, { session }, { query }) {
     const { org_id, owner_id } = session.row;
@@ -54,5 +54,5 @@ export const listPersonas = defineTool({
 /** Reports the number of unlisted items, because an agent takes a list for complete. */
 function moreOf(more: number, what: string): { more?: number; next?: string } {
   if (more <= 0) return {};
-  return { more, next: `${more} more ${what} are not listed. Look for others with query.` };
+  return { more, next: `${more} more ${what} are not listed. Search for them with query.` };
 }

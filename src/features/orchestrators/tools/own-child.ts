@@ -12,6 +12,6 @@ export const sessionIdInput = z
   .string()
   .min(1)
   .max(200)
-  .describe("The id of one of your child sessions, as spawn_session or list_sessions gave it.");
+  .describe("The id of one of your child sessions, from spawn_session or list_sessions.");
 
 export const targetOf = (input: { sessionId: string }) => input.sessionId;

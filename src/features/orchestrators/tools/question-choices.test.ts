@@ -59,7 +59,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { content } = (await at.turnOf(parentId)).assignment;
       expect(content).toContain("> 1. Which colour?\n> One of: “Red”: as before; “Blue”");
       expect(content).toContain("> 2. Which port?");
-      expect(content).toContain("an answer to each");
+      expect(content).toContain("that answers each");
     });
 
     it("takes an answer that fits, and no other", async () => {

@@ -15,7 +15,7 @@ const spawnInput = z.strictObject({
     .min(1)
     .max(MAX_BRIEF_CHARS)
     .describe(
-      "The task brief, complete in itself: the goal, the places to look at, what to leave alone, how to check it, what to report. The child has seen nothing of your conversation.",
+      "The task brief, self-contained: the goal, where to look, what to leave alone, how to check it, what to report. The child has not seen your conversation.",
     ),
   title: z
     .string()
@@ -23,7 +23,7 @@ const spawnInput = z.strictObject({
     .min(1)
     .max(300)
     .optional()
-    .describe("A few words that say what it does; people see it in their list."),
+    .describe("A short title; people see it in their list."),
   repo: z
     .string()
     .trim()
@@ -31,7 +31,7 @@ const spawnInput = z.strictObject({
     .max(2_000)
     .optional()
     .describe(
-      "The repository it works on: a full name from list_repos, or a web address. It gets a clone of its own. Leave it out for work that needs no repository.",
+      "The repository to work on: a full name from list_repos, or a web address. The child gets its own clone. Leave it out for work that needs no repository.",
     ),
   repo_url: z.string().trim().min(1).max(2_000).optional().describe("The same as repo."),
   branch: z
@@ -40,7 +40,7 @@ const spawnInput = z.strictObject({
     .min(1)
     .max(250)
     .optional()
-    .describe("Where it begins; the repository's default branch if not said."),
+    .describe("The branch to start from. Default: the repository's default branch."),
   persona: z
     .string()
     .trim()
@@ -48,7 +48,7 @@ const spawnInput = z.strictObject({
     .max(100)
     .optional()
     .describe(
-      "Who it works as: a slug from list_personas. One that your person asked for wins over the repository's default; one that you choose yourself does not.",
+      "The persona to work as: a slug from list_personas. One that your person asked for overrides the repository's default; one that you choose yourself does not.",
     ),
   workspace: z
     .string()
@@ -57,28 +57,28 @@ const spawnInput = z.strictObject({
     .max(100)
     .regex(
       /^(?!.*\.\.)[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u,
-      "must begin with a letter or a digit and hold only letters, digits, spaces, dots, dashes and underscores",
+      "must start with a letter or a digit and contain only letters, digits, spaces, dots, dashes and underscores",
     )
     .optional()
-    .describe("A short name for it, which is its title if none is given. It chooses no folder."),
+    .describe("A short name, used as the title if none is given. It does not choose a folder."),
   runtime: z
     .string()
     .trim()
     .min(1)
     .max(100)
     .optional()
-    .describe("The agent program that drives it; yours if not said."),
+    .describe("The agent program that drives it. Default: yours."),
   model: z
     .string()
     .trim()
     .min(1)
     .max(200)
     .optional()
-    .describe("Such as provider/model; yours if not said."),
+    .describe("A model, as provider/model. Default: yours."),
   purpose: z
     .enum(["task", "review"])
     .optional()
-    .describe("review: it looks at work and judges it; task if not said."),
+    .describe("review: it examines and judges work. Default: task."),
   budget: z
     .number()
     .int()
@@ -86,7 +86,7 @@ const spawnInput = z.strictObject({
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
     .describe(
-      "The most it may cost, in millionths. It is taken out of your own budget, if you have one, and what is left comes back.",
+      "The most it may cost, in millionths. It is taken from your own budget, if you have one; the rest comes back.",
     ),
   taskId: z
     .string()
@@ -94,13 +94,13 @@ const spawnInput = z.strictObject({
     .max(100)
     .optional()
     .describe(
-      "A task of your board that it is to do: it is given the task and is told what it says, and the task is in_progress.",
+      "A task of your board for it to do: the task is assigned to it, included in its prompt, and set to in_progress.",
     ),
   requirePlanApproval: z
     .boolean()
     .optional()
     .describe(
-      "It can read, ask and talk, but change nothing, until you (decide_plan) or your person have approved a plan that it presents. For work that is large, hard to undo or easy to misunderstand.",
+      "The child can read, ask and talk, but change nothing, until you (decide_plan) or your person have approved its plan. For work that is large, hard to undo or easy to misunderstand.",
     ),
   scopeKey: z
     .string()
@@ -109,12 +109,12 @@ const spawnInput = z.strictObject({
     .regex(/^[^\p{Cc}\u2028\u2029]*$/u, "must be one line")
     .optional()
     .describe(
-      "A conversation of your person that goes to this child from now on, such as user:{userId}:slack:{team}:{channel}:{thread}. Its web conversation it has anyway.",
+      "A conversation of your person that goes to this child from now on, such as user:{userId}:slack:{team}:{channel}:{thread}. It has its web conversation in any case.",
     ),
   enableMemory: z
     .boolean()
     .optional()
-    .describe("Whether it keeps what it learns about the repository for later sessions."),
+    .describe("Remember what it learns about the repository for later sessions."),
 });
 
 /**
@@ -127,22 +127,22 @@ function requireScopeKey(ownerId: string | null, scopeKey: string): void {
     throw new Refusal(
       "forbidden",
       "foreign_scope_key",
-      "scopeKey names a conversation of somebody else. Leave it out, or name one of your own person's: user:{userId}:{channel}:{place}.",
+      "scopeKey names a conversation of somebody else. Leave it out, or use one of your own person: user:{userId}:{channel}:{place}.",
     );
   }
   if (channel === "manual") {
     throw new Refusal(
       "invalid",
       "scope_key_taken",
-      "The web conversation of a session is made with it and stays with it. Leave scopeKey out.",
+      "The web conversation of a session always belongs to it. Leave scopeKey out.",
     );
   }
 }
 
 const WORKS =
-  "It works by itself now. Call wait_for_event when you have nothing else to do; you are woken with what it reports.";
+  "It works on its own now. Call wait_for_event when you have nothing else to do; you are woken with its report.";
 const PLANS_FIRST =
-  "It looks around and presents a plan; until one is approved it can change nothing. Call wait_for_event: you are woken with the plan, and decide it with decide_plan.";
+  "It looks around and presents a plan; it can change nothing until one is approved. Call wait_for_event: you are woken with the plan, and decide on it with decide_plan.";
 
 /**
  * Refuses a repository name that the organisation's list does not have, since it cannot be cloned.
@@ -153,7 +153,7 @@ function requireKnownRepo(repo: string | null): void {
   throw new Refusal(
     "not_found",
     "repo_not_found",
-    `The organisation has no repository named ${JSON.stringify(repo)}. Call list_repos for the names, or give its whole https:// address.`,
+    `The organisation has no repository named ${JSON.stringify(repo)}. Call list_repos for the names, or give its full https:// address.`,
   );
 }
 
@@ -167,7 +167,7 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
     makesSessions: true,
     aliases: ["create_session"],
     description:
-      "Starts a child session: an agent of its own, with its own workspace, that does one task and reports back to you. Use it for work on a repository, for anything long, and for things that can go on side by side; answer small questions yourself. You are woken when its turn ends, when it asks something and when it fails, so call wait_for_event afterwards instead of looking again and again. To go on with a child that exists, use send_message.",
+      "Starts a child session: a separate agent with its own workspace that does one task and reports back to you. Use it for work on a repository, for anything long, and for things that can run in parallel; answer small questions yourself. You are woken when its turn ends, when it asks something and when it fails, so call wait_for_event afterwards instead of polling. To continue with an existing child, use send_message.",
     roles: ORCHESTRATORS,
     readOnly: false,
     target: ({ repo, repo_url }) => repo ?? repo_url ?? null,
@@ -178,7 +178,7 @@ export function createSpawnSession(publicUrl: string | undefined): Tool {
         throw new Refusal(
           "invalid",
           "repo_ambiguous",
-          "repo and repo_url name two repositories. Give one of them: a session works on one.",
+          "repo and repo_url name different repositories. Give one of them.",
         );
       }
       const { session, run } = caller;

@@ -119,7 +119,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       for (const tool of [...SESSION_TOOLS, ...CHOICES]) {
         expect(work.assignment.tools).not.toContain(tool);
         expect((await work.tool(tool, { sessionId: "x", prompt: "x" })).error).toMatch(
-          /^There is no tool called/,
+          /^There is no tool named/,
         );
       }
       const aloneId = await at.world.createSession();
@@ -308,7 +308,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect(wait.endsTurn).toBe(false);
       }
       expect([...words]).toEqual([
-        "worker_not_linked: You have no child session ID. List your children to see which there are.",
+        "worker_not_linked: You have no child session ID. List your children to see their ids.",
       ]);
       const rows = (await toolRows(mine.parentId, "tool_executed")).filter(({ failed }) => failed);
       expect(rows).toHaveLength(others.length * (tries.length + 1));
@@ -521,7 +521,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await at.settle(woken, done(""));
       await at.act(y, detachChild);
       expect((await at.turnOf(parentId)).assignment.content).toMatch(
-        /you waited for are gone.*Nothing more/s,
+        /you waited for are gone.*No more updates/s,
       );
     });
 

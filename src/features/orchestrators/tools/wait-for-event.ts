@@ -23,7 +23,7 @@ const MAX_NAMED = 100;
 export const waitForEvent = defineTool({
   name: "wait_for_event",
   description:
-    "Waits for your child sessions: you are woken when one ends its turn, asks something, fails or is taken away, and whenever a person writes to you, a message comes or a task of yours is not blocked any more. It costs nothing while you wait. What has happened already is given to you at once, and your turn goes on; otherwise your turn ends here, so say before what the person should know. Prefer it to sleep, and to looking again and again.",
+    "Waits for your child sessions: you are woken when one ends its turn, asks something, fails or is detached, and whenever a person writes to you, a message comes or one of your tasks is unblocked. Waiting costs nothing. Events that have already happened are returned at once, and your turn continues; otherwise your turn ends here, so first say what the person should know. Prefer it to sleep and to polling.",
   roles: ORCHESTRATORS,
   readOnly: false,
   target: () => null,
@@ -34,7 +34,7 @@ export const waitForEvent = defineTool({
       .max(MAX_NAMED)
       .optional()
       .describe(
-        "Only these: news of others is kept until then. Questions always come through. All of your children if not said.",
+        "Only these; events of others are kept until then. Questions always come through. Default: all of your children.",
       ),
     timeoutSeconds: z
       .number()
@@ -42,7 +42,7 @@ export const waitForEvent = defineTool({
       .min(1)
       .max(MAX_WAIT_SECONDS)
       .optional()
-      .describe("You are woken after this time if nothing has happened; no limit if not said."),
+      .describe("You are woken after this time if nothing has happened. Default: no limit."),
   }),
   async handle(work, caller, { sessionIds, timeoutSeconds }) {
     const children = sessionIds ? [...new Set(sessionIds)] : null;
@@ -53,7 +53,7 @@ export const waitForEvent = defineTool({
 export const sleep = defineTool({
   name: "sleep",
   description:
-    "Ends your turn and wakes you after some seconds, or earlier when something happens to a child session or a person writes to you. For things outside that only time brings about. To wait for child sessions use wait_for_event.",
+    "Ends your turn and wakes you after some seconds, or earlier when something happens to a child session or a person writes to you. For external events that only need time. To wait for child sessions use wait_for_event.",
   roles: ORCHESTRATORS,
   readOnly: false,
   target: () => null,
@@ -96,7 +96,7 @@ async function wait(work: Work, caller: ToolCaller, request: WaitRequest): Promi
 }
 
 const GO_ON =
-  "This has happened already, and you will not be told of it again. Act on it, then wait again if there is more to come.";
+  "This has already happened, and you will not be notified of it again. Act on it, then wait again if more is to come.";
 const END_TURN = "Your turn ends here. You are woken when something happens.";
 
 /**
@@ -125,7 +125,7 @@ async function requireLiveChild(work: Work, { session, run }: ToolCaller): Promi
   throw new Refusal(
     "conflict",
     "nothing_to_wait_for",
-    "You have no live child session in this conversation, and nothing is left to be told: nothing would wake you. Say what you have to say and end your turn, or give a time.",
+    "You have no live child session in this conversation and no pending events: nothing would wake you. Say what you have to say and end your turn, or give a time.",
   );
 }
 
@@ -133,7 +133,7 @@ function allEnded(): Refusal {
   return new Refusal(
     "conflict",
     "worker_not_live",
-    "All of these sessions have ended: nothing more will come of them. List your children to see which are live.",
+    "All of these sessions have ended: no more events will come. List your children to see which are live.",
   );
 }
 
@@ -141,6 +141,6 @@ function notifiedElsewhere(): Refusal {
   return new Refusal(
     "conflict",
     "worker_heard_elsewhere",
-    "These sessions were started in another conversation of yours, which hears of them. Read them with read_messages, or spawn your own.",
+    "These sessions belong to another of your conversations, which is notified of them. Read them with read_messages, or spawn your own.",
   );
 }

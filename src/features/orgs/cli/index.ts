@@ -14,33 +14,33 @@ type Role = Member["role"];
 export function addMembersCommands(program: Command, host: CliHost): void {
   const group = program
     .command("members")
-    .description("List members, invite people, change roles, remove, oversee.");
+    .description("List members, invite people, change roles, remove members, oversee.");
   group
     .command("ls")
-    .description("Lists members.")
-    .option("--removed", "also those who have left, and whether their data was purged (admins)")
+    .description("List members.")
+    .option("--removed", "include former members, and show if their data was purged (admins)")
     .action((options: { removed?: boolean }, command: Command) =>
       perform(host, command, (invocation) => listMembers(invocation, options.removed === true)),
     );
   group
     .command("role")
-    .description("Makes somebody an admin, or a member. They have to sign in again.")
-    .argument("<user>", "their id")
+    .description("Make somebody an admin or a member. They must sign in again.")
+    .argument("<user>", "the member's id")
     .addArgument(new Argument("<role>", "the new role").choices(["admin", "member"]))
     .action((user: string, role: Role, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
         const orgId = await resolveOrgId(api);
         const answer = await api.orgs.updateMember({ orgId, userId: user, body: { role } });
-        invocation.print(answer, [`${user} is ${role === "admin" ? "an admin" : "a member"}.`]);
+        invocation.print(answer, [`${user} is now ${role === "admin" ? "an admin" : "a member"}.`]);
         return DONE;
       }),
     );
   group
     .command("rm")
-    .description("Removes a member: their work stops, their data stays.")
-    .argument("<user>", "their id")
-    .option("--yes", "do not ask")
+    .description("Remove a member: their work stops, their data stays.")
+    .argument("<user>", "the member's id")
+    .option("--yes", "skip the question")
     .action((user: string, options: { yes?: boolean }, command: Command) =>
       perform(host, command, (invocation) => removeMember(invocation, user, options.yes === true)),
     );
@@ -51,10 +51,10 @@ export function addMembersCommands(program: Command, host: CliHost): void {
 function addInvitationCommands(group: Command, host: CliHost): void {
   group
     .command("invite")
-    .description("Makes a link by which one person joins, within 7 days. It is shown once.")
+    .description("Create a link with which one person can join, within 7 days. It is shown once.")
     .option("--email <address>", "only for this address")
     .option("--admin", "as an admin")
-    .option("--user <id>", "brings back somebody who has left, to all that was theirs")
+    .option("--user <id>", "invite a former member again, with all their data")
     .action((options: { email?: string; admin?: boolean; user?: string }, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
@@ -65,17 +65,17 @@ function addInvitationCommands(group: Command, host: CliHost): void {
         };
         const answer = await api.orgs.invite({ orgId: await resolveOrgId(api), body });
         invocation.print(answer, [answer.link]);
-        invocation.note("Send it to one person; whoever opens it first joins.");
+        invocation.note("Send it to one person: whoever opens it first joins.");
         return DONE;
       }),
     );
   group
     .command("invitations")
-    .description("Lists invitations that wait.")
+    .description("List pending invitations.")
     .action((_options: object, command: Command) => perform(host, command, listInvitations));
   group
     .command("withdraw")
-    .description("Withdraws an invitation.")
+    .description("Withdraw an invitation.")
     .argument("<id>", "the invitation")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
@@ -111,7 +111,7 @@ async function listInvitations(invocation: Invocation): Promise<Ending> {
   const api = invocation.api();
   const { items } = await api.orgs.listInvitations({ orgId: await resolveOrgId(api) });
   if (invocation.json) invocation.print({ items, next: null }, []);
-  else if (items.length === 0) invocation.print(null, ["No invitations wait."]);
+  else if (items.length === 0) invocation.print(null, ["No pending invitations."]);
   else
     printTable(
       invocation.host,
@@ -131,7 +131,7 @@ async function removeMember(invocation: Invocation, user: string, isSure: boolea
   const { host } = invocation;
   const api = invocation.api();
   const mustAsk = host.stdin.isTTY === true && !isSure;
-  if (mustAsk && !(await confirm(host, `Remove ${user}? Their work stops; their data stays.`))) {
+  if (mustAsk && !(await confirm(host, `Remove ${user}? Their work stops. Their data stays.`))) {
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }

@@ -117,7 +117,7 @@ describe("members", () => {
       userId: "usr_9",
     });
     answers("GET", "/api/orgs/org_1/invitations", { items: [], next: null });
-    expect((await run(["members", "invitations"])).out).toContain("No invitations wait.");
+    expect((await run(["members", "invitations"])).out).toContain("No pending invitations.");
     answers("PATCH", "/api/orgs/org_1/members/usr_2", { member });
     expect((await run(["members", "role", "usr_2", "admin"])).code).toBe(0);
     expect((await run(["members", "role", "usr_2", "king"])).code).toBe(2);
@@ -153,7 +153,7 @@ describe("what admins see and do about people", () => {
     answers("POST", "/api/orgs/org_1/sessions/ses_1/open", { session });
     expect((await run(["members", "open", "ses_1"])).code).toBe(2);
     const opened = await run(["members", "open", "ses_1", "--reason", "incident 7"]);
-    expect(opened.out).toContain("ses_1 is open to you until 2026-01-01T01:00");
+    expect(opened.out).toContain("You can read ses_1 until 2026-01-01T01:00");
     expect(server.requests("POST", "/api/orgs/org_1/sessions/ses_1/open")[0]?.body).toEqual({
       reason: "incident 7",
     });
@@ -185,7 +185,9 @@ describe("what admins see and do about people", () => {
     expect(out).toMatch(/usr_3\s+@bob.*never started/);
     expect(out).not.toContain("\u001b");
     answers("GET", "/api/orgs/org_1/orchestrators", { items: [], next: null });
-    expect((await run(["members", "orchestrators"])).out).toContain("Nobody has one yet.");
+    expect((await run(["members", "orchestrators"])).out).toContain(
+      "Nobody has an orchestrator yet.",
+    );
     server.refuse("GET", "/api/orgs/org_1/orchestrators", 403, "forbidden");
     expect((await run(["members", "orchestrators"])).code).not.toBe(0);
   });
@@ -197,7 +199,7 @@ describe("what admins see and do about people", () => {
     answers("POST", "/api/orgs/org_1/members/usr_3/purge", { member: gone }, 202);
     expect((await run(["members", "purge", "usr_3"])).code).toBe(2);
     const purged = await run(["members", "purge", "usr_3", "--confirm", "Ann"]);
-    expect(purged.out).toContain("being removed");
+    expect(purged.out).toContain("being deleted");
     expect(server.requests("POST", "/api/orgs/org_1/members/usr_3/purge")[0]?.body).toEqual({
       confirm: "Ann",
     });

@@ -10,27 +10,27 @@ import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 export function addOversightCommands(group: Command, host: CliHost): void {
   group
     .command("sessions")
-    .description("Lists everybody's newest sessions: what they are and cost, not what is in them.")
-    .option("--user <id>", "only of this person")
+    .description("List everybody's newest sessions: state and cost, without content.")
+    .option("--user <id>", "only this person's")
     .action((options: { user?: string }, command: Command) =>
       perform(host, command, (invocation) => listSessions(invocation, options.user)),
     );
   group
     .command("orchestrators")
-    .description("Lists everybody's orchestrator: how it is and what it cost.")
+    .description("List everybody's orchestrators: state and cost.")
     .action((_options: object, command: Command) => perform(host, command, listOrchestrators));
   group
     .command("open")
-    .description("Lets you read somebody's session for an hour. Its owner is told, and why.")
+    .description("Read somebody's session for an hour. Its owner is notified, with your reason.")
     .argument("<session>", "the session")
-    .requiredOption("--reason <text>", "why you have to")
+    .requiredOption("--reason <text>", "why you need to read it")
     .action((session: string, { reason }: { reason: string }, command: Command) =>
       perform(host, command, (invocation) => openSession(invocation, session, reason)),
     );
   group
     .command("purge")
-    .description("Removes everything of somebody who has left, for good.")
-    .argument("<user>", "their id")
+    .description("Delete all data of a former member, permanently.")
+    .argument("<user>", "the former member's id")
     .requiredOption("--confirm <who>", "their name or e-mail address")
     .action((user: string, { confirm }: { confirm: string }, command: Command) =>
       perform(host, command, (invocation) => purgeMember(invocation, user, confirm)),
@@ -42,7 +42,7 @@ async function listSessions(invocation: Invocation, user: string | undefined): P
   const query = { user, limit: PAGE_LIMIT_MAX };
   const page = await api.orgs.listSessions({ orgId: await resolveOrgId(api), query });
   if (invocation.json) invocation.print(page, []);
-  else if (page.items.length === 0) invocation.print(null, ["There are none."]);
+  else if (page.items.length === 0) invocation.print(null, ["No sessions."]);
   else
     printTable(
       invocation.host,
@@ -56,7 +56,7 @@ async function listSessions(invocation: Invocation, user: string | undefined): P
         item.openUntil ?? "–",
       ]),
     );
-  if (page.next !== null) invocation.note("There are more; name a person with --user.");
+  if (page.next !== null) invocation.note("There are more. Name a person with --user.");
   return DONE;
 }
 
@@ -64,7 +64,7 @@ async function listOrchestrators(invocation: Invocation): Promise<Ending> {
   const api = invocation.api();
   const page = await api.orchestrators.oversee({ orgId: await resolveOrgId(api) });
   if (invocation.json) invocation.print(page, []);
-  else if (page.items.length === 0) invocation.print(null, ["Nobody has one yet."]);
+  else if (page.items.length === 0) invocation.print(null, ["Nobody has an orchestrator yet."]);
   else
     printTable(
       invocation.host,
@@ -86,8 +86,8 @@ async function openSession(invocation: Invocation, id: string, reason: string): 
   const api = invocation.api();
   const orgId = await resolveOrgId(api);
   const answer = await api.orgs.openSession({ orgId, sessionId: id, body: { reason } });
-  invocation.print(answer, [`${id} is open to you until ${answer.session.openUntil}.`]);
-  invocation.note("Its owner was told, with your reason. Read it with: muster sessions show");
+  invocation.print(answer, [`You can read ${id} until ${answer.session.openUntil}.`]);
+  invocation.note("Its owner was notified, with your reason. Read it with: muster sessions show");
   return DONE;
 }
 
@@ -97,8 +97,8 @@ async function purgeMember(invocation: Invocation, user: string, confirm: string
   const answer = await api.orgs.purgeMember({ orgId, userId: user, body: { confirm } });
   invocation.print(answer, [
     answer.member.state === "purged"
-      ? `Nothing of ${user} is left.`
-      : `What belongs to ${user} is being removed. See: muster members ls --removed`,
+      ? `All data of ${user} is deleted.`
+      : `The data of ${user} is being deleted. See: muster members ls --removed`,
   ]);
   return DONE;
 }

@@ -44,7 +44,7 @@ describe("approvals", () => {
     expect(queries[1]).toMatchObject({ session: "ses_1" });
     expect(queries[1]?.state).toBeUndefined();
     answers("GET", "/api/approvals", { items: [], next: null });
-    expect((await run("approvals")).out).toContain("Nothing waits");
+    expect((await run("approvals")).out).toContain("Nothing needs your answer");
     expect((await run("approvals", "alow", "apr_1")).err).toContain("unknown command 'alow'");
   });
 

@@ -6,9 +6,9 @@ import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 export function addPersonasDefaultCommand(group: Command, host: CliHost): void {
   group
     .command("default")
-    .description("Makes a shared persona the one that sessions get when nothing else is said.")
+    .description("Make a shared persona the default for new sessions.")
     .argument("<persona>", "its slug or id")
-    .option("--off", "it is the default no longer, and there is none")
+    .option("--off", "stop using it as the default, and have none")
     .action((name: string, { off = false }: { off?: boolean }, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
@@ -18,7 +18,7 @@ export function addPersonasDefaultCommand(group: Command, host: CliHost): void {
           : await api.personas.setDefault(persona);
         const { slug } = response.persona;
         invocation.print(response, [
-          off ? `${slug} is not the default.` : `${slug} is the default.`,
+          off ? `${slug} is no longer the default.` : `${slug} is now the default.`,
         ]);
         return DONE;
       }),

@@ -14,10 +14,10 @@ interface Options {
 export function addPersonasExportCommand(group: Command, host: CliHost): void {
   group
     .command("export")
-    .description("Writes a persona to a folder from which it can be created again.")
+    .description("Export a persona to a folder from which it can be created again.")
     .argument("<persona>", "its slug or id")
-    .option("--to <folder>", "a new or empty folder (else one with the slug as its name)")
-    .option("--at <version>", "as it was saved then", versionNumber)
+    .option("--to <folder>", "a new or empty folder (default: one named after the slug)")
+    .option("--at <version>", "this version instead of the newest", versionNumber)
     .action((name: string, options: Options, command: Command) =>
       perform(host, command, (invocation) => exportPersona(invocation, name, options)),
     );
@@ -36,7 +36,7 @@ async function exportPersona(
   const folder = await writePersonaFolder(to ?? persona.slug, exported);
   const number = response.version.version;
   invocation.print({ folder, version: number }, [
-    `${persona.slug} version ${number} is written to ${folder}.`,
+    `${persona.slug} version ${number} was written to ${folder}.`,
   ]);
   return DONE;
 }

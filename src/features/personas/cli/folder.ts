@@ -80,7 +80,7 @@ export async function readSkillsIn(path: string): Promise<NewPersona["skills"]> 
     if (isFolder && (await visibleEntries(inner)).includes(SKILL_FILE))
       skills.push(await readSkill(inner, room));
   }
-  if (skills.length === 0) throw invalid(folder, `has no ${SKILL_FILE}, nor a folder with one`);
+  if (skills.length === 0) throw invalid(folder, `has no ${SKILL_FILE}, and no folder with one`);
   return skills;
 }
 
@@ -105,7 +105,7 @@ async function readTree(
   prefix: string,
   room: { files: number },
 ): Promise<{ path: string; content: string }[]> {
-  if (prefix.split("/").length > MAX_DEPTH) throw invalid(folder, "has too many folders in it");
+  if (prefix.split("/").length > MAX_DEPTH) throw invalid(folder, "has too many folders");
   const files = [];
   for (const name of await visibleEntries(folder)) {
     const at = join(folder, name);
@@ -168,7 +168,7 @@ export async function writePersonaFolder(path: string, persona: NewPersona): Pro
     throw new Refusal(
       "unsupported",
       "export_invalid",
-      `What the server sent is not written to the disk: ${z.prettifyError(parsed.error)}`,
+      `Nothing was written: the server sent a persona that is not valid: ${z.prettifyError(parsed.error)}`,
     );
   const { files, skills, ...settings } = parsed.data;
   await mkdir(folder, { recursive: true });

@@ -12,7 +12,7 @@ import { addPersonasSkillsCommands } from "./skills.ts";
 export function addPersonasCommands(program: Command, host: CliHost): void {
   const group = program
     .command("personas")
-    .description("What agents are told about how to work: list, show, create, edit, export.");
+    .description("Instructions for agents: list, show, create, edit and export personas.");
   addPersonasLsCommand(group, host);
   addPersonasShowCommand(group, host);
   addPersonasCreateCommand(group, host);

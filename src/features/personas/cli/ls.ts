@@ -15,9 +15,11 @@ const DESCRIPTION_WIDTH = 80;
 export function addPersonasLsCommand(group: Command, host: CliHost): void {
   group
     .command("ls")
-    .description("Lists the personas that you can use.")
-    .option("--q <text>", "only with this in name, slug or description")
-    .addOption(new Option("--visibility <which>", "only these").choices(VISIBILITIES))
+    .description("List the personas that you can use.")
+    .option("--q <text>", "only with this text in the name, slug or description")
+    .addOption(
+      new Option("--visibility <which>", "only with this visibility").choices(VISIBILITIES),
+    )
     .action((options: Options, command: Command) =>
       perform(host, command, (invocation) => listPersonas(invocation, options)),
     );
@@ -32,7 +34,7 @@ async function listPersonas(invocation: Invocation, { q, visibility }: Options):
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {
     invocation.print(null, [
-      "No personas were found. Create one with: muster personas create --from FOLDER",
+      "No personas found. Create one with: muster personas create --from FOLDER",
     ]);
   } else {
     const headings = ["SLUG", "NAME", "VISIBILITY", "VERSION", "CHANGED", "DESCRIPTION"];

@@ -224,8 +224,8 @@ describe("muster personas", () => {
   });
 
   it("sets and takes away the default", async () => {
-    expect((await run(["default", "web"])).out).toBe("web is the default.\n");
-    expect((await run(["default", "web", "--off"])).out).toBe("web is not the default.\n");
+    expect((await run(["default", "web"])).out).toBe("web is now the default.\n");
+    expect((await run(["default", "web", "--off"])).out).toBe("web is no longer the default.\n");
     server.refuse("PUT", `${BASE}/web/default`, 409, "persona_not_shared");
     expect((await run(["default", "web"])).code).toBe(7);
   });

@@ -8,9 +8,9 @@ import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 export function addPersonasRmCommand(group: Command, host: CliHost): void {
   group
     .command("rm")
-    .description("Deletes a persona; sessions that use it keep their version.")
+    .description("Delete a persona. Sessions that use it keep their version.")
     .argument("<persona>", "its slug or id")
-    .option("--yes", "do not ask")
+    .option("--yes", "skip the question")
     .action((name: string, { yes = false }: { yes?: boolean }, command: Command) =>
       perform(host, command, (invocation) => removePersona(invocation, name, yes)),
     );
@@ -33,7 +33,7 @@ async function removePersona(
   invocation.print(response, [
     archivedAt === null
       ? `${slug} is deleted.`
-      : `${slug} is archived: sessions that use it keep their version.`,
+      : `${slug} is archived. Sessions that use it keep their version.`,
   ]);
   return DONE;
 }

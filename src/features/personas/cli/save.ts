@@ -24,7 +24,7 @@ export function addPersonasCreateCommand(group: Command, host: CliHost): void {
   withSettings(
     group
       .command("create")
-      .description("Creates a persona from a folder of files, with skills in skills/NAME/."),
+      .description("Create a persona from a folder of files, with skills in skills/NAME/."),
   ).action((options: SaveOptions, command: Command) =>
     perform(host, command, async (invocation) => {
       const { from } = options;
@@ -42,7 +42,7 @@ export function addPersonasEditCommand(group: Command, host: CliHost): void {
   withSettings(
     group
       .command("edit")
-      .description("Changes settings of a persona, or with --from all its files and skills.")
+      .description("Change the settings of a persona, or with --from all its files and skills.")
       .argument("<persona>", "its slug or id"),
   ).action((name: string, options: SaveOptions, command: Command) =>
     perform(host, command, async (invocation) => {
@@ -59,15 +59,19 @@ export function addPersonasEditCommand(group: Command, host: CliHost): void {
 function withSettings(command: Command): Command {
   return command
     .option("--from <folder>", "the folder with its files")
-    .option("--name <name>", "what people call it")
-    .option("--slug <slug>", "what it is named by: small letters, digits, dashes")
-    .option("--description <text>", "what it is good for")
+    .option("--name <name>", "its name")
+    .option("--slug <slug>", "its short name: lower-case letters, digits, dashes")
+    .option("--description <text>", "what it is for")
     .option("--icon <icon>", "an emoji")
     .addOption(new Option("--visibility <who>", "who can use it").choices(VISIBILITIES))
-    .option("--model <model>", "the model it prefers, or none")
-    .option("--runtime <runtime>", "the runtime it prefers, or none")
+    .option("--model <model>", "its preferred model, or none")
+    .option("--runtime <runtime>", "its preferred runtime, or none")
     .addOption(
-      new Option("--memory <setting>", "whether it remembers").choices(["on", "off", "session"]),
+      new Option("--memory <setting>", "remember across sessions").choices([
+        "on",
+        "off",
+        "session",
+      ]),
     );
 }
 

@@ -8,9 +8,9 @@ import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 export function addPersonasShowCommand(group: Command, host: CliHost): void {
   group
     .command("show")
-    .description("Shows a persona with its files.")
+    .description("Show a persona with its files.")
     .argument("<persona>", "its slug or id")
-    .option("--at <version>", "as it was saved then", versionNumber)
+    .option("--at <version>", "this version instead of the newest", versionNumber)
     .action((name: string, options: { at?: number }, command: Command) =>
       perform(host, command, (invocation) => showPersona(invocation, name, options.at)),
     );
@@ -18,7 +18,7 @@ export function addPersonasShowCommand(group: Command, host: CliHost): void {
 
 export function versionNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number above 0.");
+  throw new InvalidArgumentError("Use a whole number above 0.");
 }
 
 async function showPersona(

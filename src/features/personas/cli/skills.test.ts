@@ -106,7 +106,7 @@ describe("muster personas skills", () => {
     expect(out).toBe("changed: pdf (abababababab, commit c0ffeec0ffee)\nweb is at version 4.\n");
     expect(sent("POST", `${SKILLS}/import`)).toEqual([{ url: source.url, ref: "v2", path: "pdf" }]);
     answers("POST", `${SKILLS}/import`, { persona, skills: [{ ...head, change: "unchanged" }] });
-    expect((await run(["import", "web", source.url])).out).toContain("web has them already.");
+    expect((await run(["import", "web", source.url])).out).toContain("web already has them.");
     const result = JSON.parse((await run(["import", "web", source.url, "--json"])).out);
     expect(result.skills[0].change).toBe("unchanged");
     server.refuse("POST", `${SKILLS}/import`, 403, "address_refused");

@@ -26,38 +26,38 @@ export function addPersonasSkillsCommands(group: Command, host: CliHost): void {
   skills
     .command("list")
     .alias("ls")
-    .description("Lists the skills of a persona, with the hash they are pinned to.")
+    .description("List the skills of a persona and the hashes they are pinned to.")
     .argument("<persona>", "its slug or id")
     .action((name: string, _options: object, command: Command) =>
       perform(host, command, (invocation) => listSkills(invocation, name)),
     );
   skills
     .command("add")
-    .description("Sends a folder with a SKILL.md, or with folders that have one, to a persona.")
+    .description("Add a folder with a SKILL.md, or with several such folders, to a persona.")
     .argument("<persona>", "its slug or id")
-    .argument("<folder>", "a folder of this machine")
+    .argument("<folder>", "a folder on this machine")
     .action((name: string, folder: string, _options: object, command: Command) =>
       perform(host, command, (invocation) => addSkills(invocation, name, folder)),
     );
   skills
     .command("import")
     .description(
-      "Has the server fetch skills from a git repository; the same again brings changes.",
+      "Import skills from a git repository through the server; repeat it to update them.",
     )
     .argument("<persona>", "its slug or id")
     .argument("<url>", "https://… of the repository")
     .option("--ref <ref>", "a branch, a tag or a commit")
-    .option("--path <folder>", "only in this folder of it")
+    .option("--path <folder>", "only this folder of the repository")
     .action((name: string, url: string, options: ImportOptions, command: Command) =>
       perform(host, command, (invocation) => importSkills(invocation, name, { url, ...options })),
     );
   skills
     .command("remove")
     .alias("rm")
-    .description("Takes a skill from a persona; sessions that have it keep it.")
+    .description("Remove a skill from a persona. Sessions that have it keep it.")
     .argument("<persona>", "its slug or id")
-    .argument("<skill>", "its name")
-    .option("--yes", "do not ask")
+    .argument("<skill>", "the skill's name")
+    .option("--yes", "skip the question")
     .action((name: string, skill: string, { yes = false }: { yes?: boolean }, command: Command) =>
       perform(host, command, (invocation) => removeSkill(invocation, name, skill, yes)),
     );
@@ -76,7 +76,7 @@ async function listSkills(invocation: Invocation, persona: string): Promise<Endi
   if (invocation.json) invocation.print(response, []);
   else if (items.length === 0)
     invocation.print(null, [
-      `It has none. Give it one with: muster personas skills add ${persona} FOLDER`,
+      `No skills. Add one with: muster personas skills add ${persona} FOLDER`,
     ]);
   else printTable(invocation.host, ["NAME", "HASH", "FROM", "DESCRIPTION"], items.map(rowOf));
   return DONE;
@@ -118,7 +118,7 @@ async function importSkills(
     ),
   );
   const isNew = response.skills.some(({ change }) => change !== "unchanged");
-  lines.push(isNew ? `${slug} is at version ${version}.` : `${slug} has them already.`);
+  lines.push(isNew ? `${slug} is at version ${version}.` : `${slug} already has them.`);
   invocation.print(response, lines);
   return DONE;
 }
@@ -131,7 +131,7 @@ async function removeSkill(
 ): Promise<Ending> {
   const { host } = invocation;
   const mustAsk = host.stdin.isTTY === true && !isSure;
-  if (mustAsk && !(await confirm(host, `Take the skill ${skill} from ${persona}?`))) {
+  if (mustAsk && !(await confirm(host, `Remove the skill ${skill} from ${persona}?`))) {
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }

@@ -143,20 +143,20 @@ async function must(
     throw new Refusal(
       "unavailable",
       "import_timed_out",
-      "Fetching the repository took too long. Try again, or take the skill from a folder.",
+      "Fetching the repository took too long. Try again, or add the skill from a folder.",
     );
   if (ended === "size" || isLimitError(stderr))
     throw new Refusal(
       "too_large",
       "import_too_large",
-      `The repository is too large: one commit of it may have ${MAX_PACK_BYTES / 1024 ** 2} MiB, packed. Take the skill from a folder instead.`,
+      `The repository is too large: one commit may have ${MAX_PACK_BYTES / 1024 ** 2} MiB, packed. Add the skill from a folder instead.`,
     );
   if (exitCode === 0) return stdout;
   if (exitCode === GIT_NOT_FOUND)
     throw new Refusal(
       "unavailable",
       "git_missing",
-      "The server's machine has no git, which fetches skills. Install it, or take the skill from a folder.",
+      "Git is not installed on the server's machine, and it is needed to fetch skills. Install it, or add the skill from a folder.",
     );
   if (step === "fetch") throw notFetched(address, stderr);
   throw new Error(`git failed to ${step}: ${lastErrorLines(stderr)}`);
@@ -167,7 +167,7 @@ function notFetched({ url, ref }: SkillAddress, stderr: string): Refusal {
   return new Refusal(
     "invalid",
     "import_failed",
-    `${what} cannot be fetched without credentials: ${lastErrorLines(stderr)}. Check the address and the ref; a private repository is taken from a folder.`,
+    `${what} cannot be fetched without credentials: ${lastErrorLines(stderr)}. Check the address and the ref; add skills of a private repository from a folder.`,
   );
 }
 
@@ -175,7 +175,7 @@ function noCommit({ ref }: SkillAddress): Refusal {
   return new Refusal(
     "invalid",
     "ref_invalid",
-    `${ref ?? "What the repository names as its head"} is no commit. ref must be the name of a branch or a tag, or a commit.`,
+    `${ref ?? "The repository's default branch"} is not a commit. ref must be the name of a branch or a tag, or a commit.`,
   );
 }
 

@@ -69,12 +69,12 @@ function skillIn(folder: string, entries: readonly TreeEntry[]) {
   const paths = taken.map(({ path }) => path);
   const twice = findRepeatedName(paths) ?? findFileAsFolder(paths);
   if (twice !== undefined)
-    throw invalid(`${called} cannot be used: ${twice} is there twice, by capitals.`);
+    throw invalid(`${called} cannot be used: ${twice} appears twice, with different capitals.`);
   return { folder, taken };
 }
 
 function faultOf({ mode, path }: TreeEntry): string | undefined {
-  if (mode === LINK) return "is a link, which could lead anywhere";
+  if (mode === LINK) return "is a link, and links are not followed";
   if (mode === OTHER_REPOSITORY) return "is a repository of its own (a submodule)";
   return faultOfPath(path);
 }
@@ -85,7 +85,7 @@ function requireSize(files: readonly TreeEntry[]): void {
   throw new Refusal(
     "too_large",
     "skills_too_large",
-    `Its skills have ${files.length} files with ${bytes} bytes; ${MAX_SKILL_FILES} files and ${MAX_SKILLS_BYTES} bytes can be taken. Name a folder with fewer as path.`,
+    `Its skills have ${files.length} files with ${bytes} bytes; the limit is ${MAX_SKILL_FILES} files and ${MAX_SKILLS_BYTES} bytes. Name a folder with fewer as path.`,
   );
 }
 

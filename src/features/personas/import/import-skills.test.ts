@@ -119,13 +119,17 @@ describe("skills from a git repository", () => {
     branch("bare", { "README.md": "x" });
     await refused({ ref: "bare" }, "no_skill_found", /no SKILL.md/);
     branch("front", { "a/SKILL.md": "Do it." });
-    await refused({ ref: "front" }, "skill_invalid", /a\/SKILL.md must begin with front matter/);
+    await refused({ ref: "front" }, "skill_invalid", /a\/SKILL.md must start with front matter/);
     branch("name", { "a/SKILL.md": main("../../etc") });
-    await refused({ ref: "name" }, "skill_invalid", /name in a\/SKILL.md must be small letters/);
+    await refused(
+      { ref: "name" },
+      "skill_invalid",
+      /name in a\/SKILL.md must be lower-case letters/,
+    );
     branch("silent", { "a/SKILL.md": "---\nname: a\n---\n" });
     await refused({ ref: "silent" }, "skill_invalid", /description/);
     branch("twins", { "a/SKILL.md": main("same"), "b/SKILL.md": main("same") });
-    await refused({ ref: "twins" }, "skill_invalid", /Two skills in it are called same/);
+    await refused({ ref: "twins" }, "skill_invalid", /Two of its skills are named same/);
     await refused({ ref: "bare", path: "none" }, "path_invalid", /no folder none/);
     await refused({ ref: "bare", path: "README.md" }, "path_invalid", /no folder/);
     await refused({ ref: "nowhere" }, "import_failed", /nowhere of http.*cannot be fetched/);
@@ -136,8 +140,8 @@ describe("skills from a git repository", () => {
     branch("refs", { "a/SKILL.md": main("a") });
     host.git("tag", "tree-tag", host.git("rev-parse", "HEAD^{tree}"));
     host.git("tag", "blob-tag", host.git("rev-parse", "HEAD:a/SKILL.md"));
-    await refused({ ref: "tree-tag" }, "ref_invalid", /tree-tag is no commit/);
-    await refused({ ref: "blob-tag" }, "ref_invalid", /blob-tag is no commit/);
+    await refused({ ref: "tree-tag" }, "ref_invalid", /tree-tag is not a commit/);
+    await refused({ ref: "blob-tag" }, "ref_invalid", /blob-tag is not a commit/);
     expect(left()).toEqual([]);
   });
 

@@ -47,7 +47,7 @@ async function readSkills(tree: FetchedTree, address: SkillAddress): Promise<Ski
   });
   const repeated = findRepeatedName(skills.map(({ name }) => name));
   if (repeated === undefined) return skills;
-  throw invalid(`Two skills in it are called ${repeated}. Name the folder of one as path.`);
+  throw invalid(`Two of its skills are named ${repeated}. Name the folder of one as path.`);
 }
 
 /** Returns the name in the front matter: a folder at the top of a repository has no name. */
@@ -58,7 +58,7 @@ function nameOf(
   const main = files.find(({ path }) => path === SKILL_FILE);
   const name = main && readFrontMatter(main.content)?.name;
   const where = folder === "" ? SKILL_FILE : `${folder}/${SKILL_FILE}`;
-  if (!name) throw invalid(`${where} must begin with front matter: ---, name:, description:, ---.`);
+  if (!name) throw invalid(`${where} must start with front matter: ---, name:, description:, ---.`);
   const fault = faultOfSkillName(name);
   if (fault !== undefined) throw invalid(`The name in ${where} ${fault}.`);
   return name;
@@ -103,7 +103,7 @@ function busy(): Refusal {
   return new Refusal(
     "limit",
     "imports_busy",
-    "Other skills are being fetched right now. Try again in a moment.",
+    "Other skills are being fetched. Try again in a moment.",
     { retryAfterMs: RETRY_AFTER_MS },
   );
 }

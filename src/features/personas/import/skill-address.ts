@@ -34,17 +34,17 @@ export function parseSkillAddress({ url: given, ref, path }: SkillImport): Skill
   if (!url || !/^https?:$/.test(url.protocol))
     throw invalid(
       "url_invalid",
-      "Skills are fetched from an https:// address of a git repository. To take them from a folder of yours, use: muster personas skills add",
+      "Skills are fetched from the https:// address of a git repository. To add them from a folder, use: muster personas skills add",
     );
   if (url.username || url.password)
     throw invalid(
       "url_holds_credentials",
-      "The address holds a user name or password, which would be stored and shown. Skills are fetched without any; for a private repository, clone it and use: muster personas skills add",
+      "The address contains a user name or password, which would be stored and shown. Leave it out; for a private repository, clone it and use: muster personas skills add",
     );
   if (url.search || url.hash)
     throw invalid("url_invalid", "The address must end with its path: leave out ? and #.");
   if (url.pathname.length < 2)
-    throw invalid("url_invalid", "The address names a host, but no repository on it.");
+    throw invalid("url_invalid", "The address names a host, but no repository.");
   // Programs differ on a trailing dot in a host name, and the checked name must be the dialled one.
   if (url.hostname.endsWith("."))
     throw invalid("url_invalid", "Leave out the dot at the end of the host's name.");
@@ -115,7 +115,7 @@ function refusedAddress(hostname: string, ownNetwork: boolean): Refusal {
 function needsHttps(): Refusal {
   return invalid(
     "url_invalid",
-    "Use an https:// address. Plain http:// is only for an admin and a host of the own network.",
+    "Use an https:// address. Plain http:// is only for admins and hosts on your own network.",
   );
 }
 

@@ -51,7 +51,7 @@ export const researcher: ShippedPersona = {
   slug: "researcher",
   name: "Researcher",
   description:
-    "Finds out and compares: sources named, facts apart from guesses, doubts said aloud.",
+    "Researches and compares: names its sources, separates facts from guesses, states doubts.",
   icon: "🧭",
   files: [
     safety,

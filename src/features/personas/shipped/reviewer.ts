@@ -40,7 +40,7 @@ const REVIEW = `# Reviewing a change
 
 ## How to write it down
 
-For each finding: the place (file and line), what happens and when, how bad it is, and a way to mend
+For each finding: the place (file and line), what happens and when, how bad it is, and a way to fix
 it if you see one. Use these words:
 
 - **must**: wrong, unsafe or harmful; not to be merged as it is
@@ -55,7 +55,7 @@ export const reviewer: ShippedPersona = {
   slug: "reviewer",
   name: "Reviewer",
   description:
-    "Reviews changes: correctness, security and what is missing, each finding with its proof.",
+    "Reviews changes for correctness, security and omissions, with evidence for each finding.",
   icon: "🔍",
   files: [
     safety,

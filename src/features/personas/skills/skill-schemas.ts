@@ -35,12 +35,12 @@ const skillFilesSchema = z
     const paths = files.map(({ path }) => path);
     const twice = findRepeatedName(paths) ?? findFileAsFolder(paths);
     if (twice !== undefined)
-      context.addIssue({ code: "custom", message: `${twice} is there twice` });
+      context.addIssue({ code: "custom", message: `${twice} appears twice` });
   });
 /** Expected hash of the files: the files that somebody looked at are the ones that are attached. */
 const skillHash = z
   .string()
-  .regex(/^[0-9a-f]{64}$/, "must be a sha256 in small hexadecimal letters")
+  .regex(/^[0-9a-f]{64}$/, "must be a sha256 in lower-case hexadecimal")
   .optional();
 
 const newSkillSchema = z.strictObject({
@@ -56,7 +56,7 @@ export const skillsSchema = z
   .superRefine((skills, context) => {
     const repeated = findRepeatedName(skills.map(({ name }) => name));
     if (repeated !== undefined)
-      context.addIssue({ code: "custom", message: `${repeated} is there twice` });
+      context.addIssue({ code: "custom", message: `${repeated} appears twice` });
   });
 
 /** One skill; its name is in the path. */

@@ -34,12 +34,12 @@ export function pinSkill(
   source: SkillSource | null = null,
 ): Skill {
   const main = files.find(({ path }) => path === SKILL_FILE);
-  if (!main) throw invalid(name, `has no ${SKILL_FILE} at its top. Add one`);
+  if (!main) throw invalid(name, `has no ${SKILL_FILE} at the top level. Add one`);
   const front = readFrontMatter(main.content);
   if (!front)
     throw invalid(
       name,
-      `${SKILL_FILE} must begin with front matter: ---, name:, description:, ---`,
+      `${SKILL_FILE} must start with front matter: ---, name:, description:, ---`,
     );
   if (front.name !== name)
     throw invalid(name, `${SKILL_FILE} must have "name: ${name}" in its front matter`);
@@ -54,7 +54,7 @@ export function pinSkill(
     throw new Refusal(
       "conflict",
       "skill_hash_differs",
-      `The files of the skill ${name} do not have the hash that was given. Look at them again, then give ${hash}.`,
+      `The files of the skill ${name} do not match the given hash. Check them, then send ${hash}.`,
     );
   const kept = files
     .map(({ path, content }) => ({ path, content }))

@@ -90,7 +90,7 @@ async function requireRoom(
   throw new Refusal(
     "limit",
     "persona_history_full",
-    "This persona has too many versions to keep another. Export it and create it anew.",
+    "This persona has the maximum number of versions. Export it and create a new one.",
   );
 }
 

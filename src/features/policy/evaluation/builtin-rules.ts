@@ -46,9 +46,9 @@ export const builtinRules: readonly BuiltinRule[] = [
   builtin(
     "tangled",
     "bash",
-    "a command too long, nested or repeated to be read",
+    "a command too long, nested or repeated to analyse",
     "ask",
-    "It is too long or too tangled to tell what it runs.",
+    "The command is too long or too complex to analyse.",
     ({ shell }) => shell?.tangled ?? false,
   ),
   builtin(
@@ -62,9 +62,9 @@ export const builtinRules: readonly BuiltinRule[] = [
   builtin(
     "git-push",
     "bash",
-    "git push …, or a git command that may turn out to be one",
+    "git push …, or a git command that may push",
     "ask",
-    "It sends commits to where others see them, or may do so.",
+    "Pushes commits to where others can see them, or may do so.",
     ({ shell }) => shell?.commands.some(pushes) ?? false,
   ),
   builtin(
@@ -72,7 +72,7 @@ export const builtinRules: readonly BuiltinRule[] = [
     "bash",
     "gh pr create …, glab mr create …",
     "ask",
-    "It opens a pull request in your name.",
+    "Opens a pull request in your name.",
     ({ shell }) => shell?.commands.some(opensPullRequest) ?? false,
   ),
   builtin(
@@ -80,7 +80,7 @@ export const builtinRules: readonly BuiltinRule[] = [
     "push_branch",
     "*",
     "ask",
-    "It pushes commits to where others see them.",
+    "Pushes commits to where others can see them.",
     () => true,
   ),
   builtin(
@@ -88,7 +88,7 @@ export const builtinRules: readonly BuiltinRule[] = [
     "create_pull_request",
     "*",
     "ask",
-    "It pushes commits to where others see them, and opens a pull request in your name.",
+    "Pushes commits to where others can see them, and opens a pull request in your name.",
     () => true,
   ),
   builtin(
@@ -96,7 +96,7 @@ export const builtinRules: readonly BuiltinRule[] = [
     "bash",
     "gh pr merge …, gh release create …, npm publish, docker push …",
     "ask",
-    "It publishes something in your name.",
+    "Publishes something in your name.",
     ({ shell }) => shell?.commands.some(publishes) ?? false,
   ),
   builtin(
@@ -104,7 +104,7 @@ export const builtinRules: readonly BuiltinRule[] = [
     "bash",
     ".env, id_rsa, *.pem, *.key, credentials, .npmrc, .netrc",
     "ask",
-    "It names a file that usually holds secrets.",
+    "Names a file that usually contains secrets.",
     ({ shell }) => shell !== null && touchesSecrets(shell),
   ),
   ...["read", "grep", "edit", "write"].map((tool) =>
@@ -114,8 +114,8 @@ export const builtinRules: readonly BuiltinRule[] = [
       ".env, id_rsa, *.pem, *.key, credentials, .npmrc, .netrc",
       "ask",
       tool === "read" || tool === "grep"
-        ? "It is a file that usually holds secrets, and the model would see them."
-        : "It is a file that usually holds secrets, and they would be changed.",
+        ? "This file usually contains secrets, and the model would see them."
+        : "This file usually contains secrets, and they would be changed.",
       ({ path, glob }) =>
         (path !== null && isSecretPath(path)) || (glob !== null && isSecretGlob(glob)),
     ),
@@ -125,7 +125,7 @@ export const builtinRules: readonly BuiltinRule[] = [
     "web_fetch",
     "documentation, questions and answers, source",
     "allow",
-    "It is one of the well-known places to read about software.",
+    "A well-known site about software.",
     ({ url }) => url !== null && isKnownPlace(url),
   ),
   builtin(
@@ -133,7 +133,7 @@ export const builtinRules: readonly BuiltinRule[] = [
     "web_fetch",
     "*",
     "ask",
-    "It is not one of the well-known places, and an address can carry information out.",
+    "Not a well-known site, and an address can carry information out.",
     () => true,
   ),
   builtin(
@@ -141,15 +141,8 @@ export const builtinRules: readonly BuiltinRule[] = [
     "bash",
     "any command on a machine without a sandbox",
     "ask",
-    "Its machine has no sandbox: it would run with all rights of the runner's user.",
+    "The machine has no sandbox: the command would run with all rights of the runner's user.",
     ({ sandboxed }) => !sandboxed,
   ),
-  builtin(
-    "in-the-sandbox",
-    "*",
-    "*",
-    "allow",
-    "It works inside the session's sandbox.",
-    () => true,
-  ),
+  builtin("in-the-sandbox", "*", "*", "allow", "Runs inside the session's sandbox.", () => true),
 ];

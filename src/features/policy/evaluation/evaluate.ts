@@ -55,7 +55,7 @@ function exactness({ tool, pattern, match }: Rule): number {
 
 function reasonOf({ id, level, pattern, tool, note, effect }: Rule): string {
   if (level === "builtin") return `${note} (${id})`;
-  const whose = level === "org" ? "a rule of the organisation" : "a rule of yours";
+  const whose = level === "org" ? "a rule of the organisation" : "your own rule";
   const shown = pattern.length > 200 ? `${pattern.slice(0, 200)}…` : pattern;
   const words = { allow: "allows", ask: "asks first for", deny: "does not allow" }[effect];
   return `${whose} (${id}) ${words} ${tool} on ${shown}${note ? `: ${note}` : "."}`;

@@ -48,14 +48,14 @@ export async function makeRule(
   if (wanted.sessionId !== undefined) {
     if (wanted.level === "org")
       throw invalid(
-        "An org's rule holds for all sessions. Leave sessionId out, or use level user.",
+        "A rule of the organisation applies to all sessions. Leave sessionId out, or use level user.",
       );
     await requireOwnSession(work, principal, wanted.sessionId);
   }
   const match = wanted.match ?? defaultMatch(wanted.tool, wanted.pattern);
   if (match === "glob" && wanted.pattern.length > MAX_GLOB_CHARS)
     throw invalid(
-      `A pattern with * or ? has at most ${MAX_GLOB_CHARS} characters. Shorten it, or say match exact.`,
+      `A pattern with * or ? has at most ${MAX_GLOB_CHARS} characters. Shorten it, or use match exact.`,
     );
   if (match === "glob" && wanted.effect === "allow" && wanted.tool === "web_fetch")
     refuseWideAddress(wanted.pattern);
@@ -82,7 +82,7 @@ async function addRule(work: Work, row: PolicyRuleRow): Promise<Rule> {
     throw new Refusal(
       "limit",
       "rule_limit_reached",
-      `There are ${MAX_RULES} rules already. Remove some, or say it with a pattern.`,
+      `There are already ${MAX_RULES} rules. Remove some, or combine them with a pattern.`,
     );
   await insertRule(work.tx, row);
   await work.tell(changeOf(row, row.created_by, "made"));
@@ -123,7 +123,7 @@ export function addStandingRule(work: Work, decision: StandingDecision): Promise
     pattern: decision.target,
     match: "exact",
     effect: decision.effect,
-    note: "Decided when an agent asked.",
+    note: "Created from an approval.",
     created_by: decision.userId,
     created_at: work.now,
   });
@@ -142,12 +142,12 @@ export async function removeRule(work: Work, principal: UserPrincipal, id: strin
 
 /** Refuses API keys, because a rule outlasts the credential it was made with. */
 function requireRight(principal: UserPrincipal, level: "user" | "org"): void {
-  requireSignedIn(principal, "Making or removing a rule");
+  requireSignedIn(principal, "Creating or deleting a rule");
   if (level === "user" || may(principal, "policy.manage", { orgId: principal.orgId })) return;
   throw new Refusal(
     "forbidden",
     "forbidden",
-    "Rules of the organisation are made by admins. Use level user for a rule of your own.",
+    "Only admins can create rules of the organisation. Use level user for a rule of your own.",
   );
 }
 

@@ -11,7 +11,7 @@ interface GatewayOptions {
 export function addProvidersGatewayCommand(group: Command, host: CliHost): void {
   group
     .command("gateway")
-    .description("Shows which machines reach the organisation's models, or changes it (admins).")
+    .description("Show or change which machines reach the organisation's models (changes: admins).")
     .addOption(
       new Option("--members <state>", "let members' own machines use the models").choices([
         "open",
@@ -21,7 +21,7 @@ export function addProvidersGatewayCommand(group: Command, host: CliHost): void 
     .addOption(
       new Option(
         "--environment-keys <state>",
-        "offer the keys in the server's environment too",
+        "also offer the keys in the server's environment",
       ).choices(["on", "off"]),
     )
     .action((options: GatewayOptions, command: Command) =>

@@ -9,7 +9,7 @@ import { addProvidersSetCommand } from "./set.ts";
 export function addProvidersCommands(program: Command, host: CliHost): void {
   const group = program
     .command("providers")
-    .description("List model providers, give the server their addresses and keys, remove them.");
+    .description("List, add, change and remove model providers.");
   addProvidersLsCommand(group, host);
   addProvidersSetCommand(group, host);
   addProvidersRmCommand(group, host);

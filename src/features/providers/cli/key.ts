@@ -15,10 +15,10 @@ export async function readKey(
     throw new Refusal(
       "invalid",
       "key_missing",
-      "--key-stdin was given, but nothing came on standard input. Pipe the key in.",
+      "--key-stdin was given, but standard input is empty. Pipe the key in.",
     );
   }
   if (host.stdin.isTTY !== true) return undefined;
-  const key = await askHidden(host, `Key of ${name} (not shown; Enter alone leaves it as it is): `);
+  const key = await askHidden(host, `Key of ${name} (hidden; Enter keeps the present one): `);
   return key === "" ? undefined : key;
 }

@@ -7,7 +7,7 @@ import { printTable, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 export function addProvidersLsCommand(group: Command, host: CliHost): void {
   group
     .command("ls")
-    .description("Lists the providers that were given in settings; never their keys.")
+    .description("List the providers from the settings, without their keys.")
     .action((_options: object, command: Command) => perform(host, command, listProviders));
 }
 

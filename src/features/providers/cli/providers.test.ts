@@ -53,7 +53,7 @@ describe("muster providers", () => {
     const words = ["set", "mine", "--kind", "openai", "--key-stdin"];
     const { code, err } = await run(words, { input: `${API_KEY}\n` });
     expect(code).toBe(0);
-    expect(err).toContain("its key was not tried");
+    expect(err).toContain("the key was not tried");
   });
 
   it("asks for the key on a terminal, without showing it", async () => {

@@ -5,7 +5,7 @@ import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 export function addProvidersRmCommand(group: Command, host: CliHost): void {
   group
     .command("rm")
-    .description("Removes a provider from the settings, with its key.")
+    .description("Remove a provider and its key from the settings.")
     .argument("<name>", "the provider")
     .action((name: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {

@@ -16,16 +16,16 @@ interface SetOptions {
 export function addProvidersSetCommand(group: Command, host: CliHost): void {
   group
     .command("set")
-    .description("Adds a provider, or changes it. Its key is asked for, or read with --key-stdin.")
-    .argument("<name>", "what to call it; models are then NAME/MODEL")
+    .description("Add or change a provider. Its key is asked for, or read with --key-stdin.")
+    .argument("<name>", "its name; models are then NAME/MODEL")
     .addOption(
-      new Option("--kind <kind>", "how it is spoken to")
+      new Option("--kind <kind>", "the protocol it speaks")
         .choices(PROVIDER_KINDS)
         .makeOptionMandatory(),
     )
-    .option("--base-url <url>", "where it is, if not at the usual place of its kind")
+    .option("--base-url <url>", "its address, if not the default of its kind")
     .option("--key-stdin", "read the key from standard input")
-    .option("--model <model>", "a model it offers; may be given several times", collect)
+    .option("--model <model>", "a model it offers; can be repeated", collect)
     .action((name: string, options: SetOptions, command: Command) =>
       perform(host, command, (invocation) => setProvider(invocation, name, options)),
     );
@@ -57,7 +57,7 @@ async function setProvider(
   ]);
   if (!provider.answered)
     invocation.note(
-      "It gave no list of models, so its key was not tried. Its models are not chosen by themselves until it has answered once.",
+      "It has no list of models, so the key was not tried. Its models are not chosen automatically until it has answered once.",
     );
   return DONE;
 }

@@ -16,16 +16,16 @@ interface AddOptions {
 export function addReposAddCommand(group: Command, host: CliHost): void {
   group
     .command("add")
-    .description("Adds a repository, so that sessions can name it.")
+    .description("Add a repository, so that sessions can use it by name.")
     .argument("<place>", "its address, its path on the runner's machine, or owner/name on GitHub")
-    .option("--name <name>", "what to call it, if not as its address says")
-    .option("--branch <branch>", "the branch that sessions begin with")
-    .option("--description <text>", "what it is, for people and agents to choose by")
-    .option("--persona <slug>", "the persona that sessions on it get")
-    .option("--setup <command>", "run once in each new workspace of it, in the sandbox")
+    .option("--name <name>", "its name (default: taken from its address)")
+    .option("--branch <branch>", "the branch that sessions start from")
+    .option("--description <text>", "what it is, for people and agents")
+    .option("--persona <slug>", "the default persona of its sessions")
+    .option("--setup <command>", "command to run once in each new workspace, in the sandbox")
     .option(
       "--credential <secret>",
-      "the name of the organisation's secret that opens it: a token, or user:password",
+      "name of the organisation's secret with its credential: a token, or user:password",
     )
     .action((place: string, options: AddOptions, command: Command) =>
       perform(host, command, (invocation) => addRepo(invocation, place, options)),
@@ -42,7 +42,7 @@ async function addRepo(
   const answer = await api.repos.create({ orgId, body: bodyOf(place, options) });
   const { fullName, url, problem } = answer.repo;
   if (problem !== null) invocation.note(problem);
-  invocation.print(answer, [`${fullName} is added: ${url}`]);
+  invocation.print(answer, [`Added ${fullName}: ${url}`]);
   return DONE;
 }
 

@@ -14,8 +14,8 @@ interface LsOptions {
 export function addReposLsCommand(group: Command, host: CliHost): void {
   group
     .command("ls")
-    .description("Lists repositories by name.")
-    .argument("[words...]", "only those with all these words in name, description or topics")
+    .description("List repositories by name.")
+    .argument("[words...]", "only those with all these words in the name, description or topics")
     .option("--enabled", "only those that sessions may use")
     .action((words: string[], options: LsOptions, command: Command) =>
       perform(host, command, (invocation) => listRepos(invocation, words, options)),
@@ -35,7 +35,7 @@ async function listRepos(
   } else if (items.length === 0) {
     invocation.print(null, [
       words.length === 0
-        ? "No repositories. Add one with: muster repos add URL, or bring them in with: muster repos sync"
+        ? "No repositories. Add one with: muster repos add URL, or import them with: muster repos sync"
         : "No repository has all these words.",
     ]);
   } else {

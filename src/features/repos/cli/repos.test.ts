@@ -58,7 +58,7 @@ describe("muster repos", () => {
   });
 
   it("adds by address, by path and by name on GitHub", async () => {
-    expect((await run("add", "acme/app")).out).toBe(`acme/app is added: ${repo.url}\n`);
+    expect((await run("add", "acme/app")).out).toBe(`Added acme/app: ${repo.url}\n`);
     await run("add", "/srv/git/app", "--name", "mine", "--branch", "main", "--setup", "make");
     await run("add", "https://x.example/y", "--persona", "p", "--credential", "T");
     await run("add", "git@x.example:y.git", "--description", "d");

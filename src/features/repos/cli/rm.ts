@@ -8,8 +8,8 @@ import { resolveOrgId } from "#surfaces/cli/kit/who.ts";
 export function addReposRmCommand(group: Command, host: CliHost): void {
   group
     .command("rm")
-    .description("Takes a repository off the list; the repository itself is not touched.")
-    .argument("<name>", "its full name, or its id")
+    .description("Remove a repository from the list. The repository itself is not changed.")
+    .argument("<name>", "its full name or its id")
     .action((name: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();

@@ -14,11 +14,14 @@ export function addReposSyncCommand(group: Command, host: CliHost): void {
   group
     .command("sync")
     .description(
-      `Brings in repositories from GitHub, with the token in the secret ${GITHUB_TOKEN_SECRET}.`,
+      `Import repositories from GitHub, with the token in the secret ${GITHUB_TOKEN_SECRET}.`,
     )
-    .argument("[owner]", "an account or organisation; else all that the token's owner works on")
-    .option("--credential <secret>", "the name of another secret with the token")
-    .option("--disabled", "sessions may not use what is found until it is enabled")
+    .argument(
+      "[owner]",
+      "an account or organisation (default: everything the token's owner works on)",
+    )
+    .option("--credential <secret>", "name of another secret with the token")
+    .option("--disabled", "add them disabled: sessions cannot use them until they are enabled")
     .action((owner: string | undefined, options: SyncOptions, command: Command) =>
       perform(host, command, (invocation) => syncRepos(invocation, owner, options)),
     );
@@ -37,9 +40,9 @@ async function syncRepos(
 }
 
 const STOPPED = {
-  rate_limit: "GitHub takes no more requests for now.",
-  time: "It took too long. Sync one owner at a time.",
-  size: "There is more than one sync takes. Sync one owner at a time.",
+  rate_limit: "GitHub accepts no more requests for now.",
+  time: "The sync took too long. Sync one owner at a time.",
+  size: "There are too many repositories for one sync. Sync one owner at a time.",
 } as const;
 
 function linesOf(sync: RepoSyncResult): string[] {
@@ -49,7 +52,9 @@ function linesOf(sync: RepoSyncResult): string[] {
     ...skipped.map(({ fullName, reason }) => `  skipped ${fullName} (${reason})`),
   ];
   if (stoppedBy !== null) {
-    lines.push(`Not all was read. ${STOPPED[stoppedBy]}${until ? ` Sync again at ${until}.` : ""}`);
+    lines.push(
+      `Not everything was read. ${STOPPED[stoppedBy]}${until ? ` Sync again at ${until}.` : ""}`,
+    );
   }
   return lines;
 }

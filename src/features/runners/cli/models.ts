@@ -8,7 +8,7 @@ import { printTable } from "#surfaces/cli/kit/text/terminal.ts";
 export function addModelsCommand(program: Command, host: CliHost): void {
   program
     .command("models")
-    .description("Lists models: which can be used, and what the others need.")
+    .description("List models: which can be used, and what the others need.")
     .action((_options: object, command: Command) => perform(host, command, listModels));
 }
 
@@ -17,7 +17,7 @@ async function listModels(invocation: Invocation): Promise<Ending> {
   if (invocation.json) {
     invocation.print(answer, []);
   } else if (answer.items.length === 0) {
-    invocation.print(null, ["No models. They come with a runner: start one with npm start."]);
+    invocation.print(null, ["No models. Runners provide them: start one with npm start."]);
   } else {
     printTable(
       invocation.host,

@@ -9,7 +9,7 @@ import { sandboxSentence, sandboxWord } from "./runners-sandbox.ts";
 export function addRunnersLsCommand(group: Command, host: CliHost): void {
   group
     .command("ls")
-    .description("Lists runners.")
+    .description("List runners.")
     .action((_options: object, command: Command) => perform(host, command, listRunners));
 }
 
@@ -19,7 +19,7 @@ async function listRunners(invocation: Invocation): Promise<Ending> {
   if (invocation.json) {
     invocation.print({ items, next: null }, []);
   } else if (items.length === 0) {
-    invocation.print(null, ["No runners. Let one in with: muster runners token NAME"]);
+    invocation.print(null, ["No runners. Add one with: muster runners token NAME"]);
   } else {
     printTable(
       invocation.host,

@@ -5,7 +5,7 @@ import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 export function addRunnersRmCommand(group: Command, host: CliHost): void {
   group
     .command("rm")
-    .description("Removes a runner and takes its token back; its runs go to others.")
+    .description("Remove a runner and revoke its token. Its runs go to other runners.")
     .argument("<id>", "the runner")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {

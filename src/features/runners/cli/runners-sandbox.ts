@@ -9,33 +9,33 @@ import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/i
 import { safeText } from "#surfaces/cli/kit/text/terminal.ts";
 
 const RISK =
-  "Agents will run commands on this machine with all rights of the runner's user, until it has a sandbox or you take this back. Each command asks first, unless a rule allows it.";
+  "Agents will run commands on this machine with all rights of the runner's user, until it has a sandbox or you revoke this. Each command asks first, unless a rule allows it.";
 
 export function addRunnersSandboxCommands(group: Command, host: CliHost): void {
   group
     .command("allow-unsandboxed")
-    .description("Lets agents work on a machine that has no sandbox. Can be taken back.")
+    .description("Let agents work on a machine that has no sandbox. You can revoke this.")
     .argument("<id>", "the runner")
-    .option("--yes", "do not ask")
+    .option("--yes", "skip the question")
     .action((id: string, options: { yes?: boolean }, command: Command) =>
       perform(host, command, (invocation) => allow(invocation, id, options.yes ?? false)),
     );
   group
     .command("require-sandbox")
-    .description("Takes that back: what runs without a sandbox there ends at once.")
+    .description("Revoke that consent. Commands that run without a sandbox there end at once.")
     .argument("<id>", "the runner")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const answer = await invocation.api().runners.requireSandbox({ id });
         invocation.print(answer, [
-          `${answer.runner.name} runs commands in a sandbox or not at all.`,
+          `${answer.runner.name} now runs commands in a sandbox or not at all.`,
         ]);
         return DONE;
       }),
     );
   group
     .command("look")
-    .description("Lets a machine look again whether it has a sandbox.")
+    .description("Ask a machine to check for a sandbox again.")
     .argument("<id>", "the runner")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, (invocation) => look(invocation, id)),
@@ -46,7 +46,7 @@ async function allow(invocation: Invocation, id: string, isSure: boolean): Promi
   const { host } = invocation;
   if (!isSure) {
     if (!host.stdin.isTTY)
-      throw new Refusal("invalid", "confirmation_needed", `${RISK} Say --yes to allow it.`);
+      throw new Refusal("invalid", "confirmation_needed", `${RISK} Add --yes to allow it.`);
     host.stderr.write(`${RISK}\n`);
     if (!(await confirm(host, "Allow it?"))) {
       invocation.print({ allowed: false }, ["Nothing was changed."]);
@@ -57,7 +57,7 @@ async function allow(invocation: Invocation, id: string, isSure: boolean): Promi
   invocation.print(answer, [
     `Agents may work on ${safeText(answer.runner.name)} without a sandbox.`,
   ]);
-  invocation.note(`Take it back with: muster runners require-sandbox ${id}`);
+  invocation.note(`Revoke it with: muster runners require-sandbox ${id}`);
   return DONE;
 }
 
@@ -87,7 +87,7 @@ export function sandboxSentence({ name, sandbox }: Runner): string {
   if (isIsolated(sandbox)) return `${machine} runs commands in bubblewrap.`;
   const fix = sandbox?.fix ? ` Run there: ${SANDBOX_FIXES[sandbox.fix]}` : "";
   if (sandbox?.kind === "local") return `${machine} works without a sandbox.${fix}`;
-  return `${machine} has no sandbox. ${safeText(sandbox?.why ?? "It has not said why.")}${fix}`;
+  return `${machine} has no sandbox. ${safeText(sandbox?.why ?? "It gave no reason.")}${fix}`;
 }
 
 /** One word on the sandbox, for a table. */

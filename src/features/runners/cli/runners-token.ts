@@ -6,9 +6,9 @@ import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/i
 export function addRunnersTokenCommand(group: Command, host: CliHost): void {
   group
     .command("token")
-    .description("Makes a token that lets a new runner in. It is shown once.")
-    .argument("<name>", "what to call it")
-    .option("--tag <tag>", "a tag of the runner; may be given several times", collect)
+    .description("Create a token for a new runner. It is shown once.")
+    .argument("<name>", "the runner's name")
+    .option("--tag <tag>", "a tag of the runner; can be repeated", collect)
     .action((name: string, options: { tag?: string[] }, command: Command) =>
       perform(host, command, (invocation) => makeToken(invocation, name, options.tag ?? [])),
     );
@@ -29,10 +29,10 @@ async function makeToken(invocation: Invocation, name: string, tags: string[]): 
     `  ${command}`,
     "",
   ]);
-  invocation.note("The token is not shown again.");
+  invocation.note("The token will not be shown again.");
   if (isLoopback(api.url)) {
     invocation.note(
-      "From another machine, put an address in MUSTER_SERVER at which it reaches this server.",
+      "On another machine, set MUSTER_SERVER to an address at which it reaches this server.",
     );
   }
   return DONE;

@@ -5,23 +5,21 @@ import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/i
 import { printTable, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
 
 export function addRunnersTokensCommands(group: Command, host: CliHost): void {
-  const tokens = group
-    .command("tokens")
-    .description("List the tokens that let runners in, and revoke them.");
+  const tokens = group.command("tokens").description("List and revoke the tokens of runners.");
   tokens
     .command("ls")
-    .description("Lists your tokens; for admins those of everybody.")
+    .description("List your tokens; for admins, everybody's.")
     .action((_options: object, command: Command) => perform(host, command, listTokens));
   tokens
     .command("revoke")
-    .description("Revokes a token. Runners that came with it are let go at once.")
+    .description("Revoke a token. Its runners are disconnected at once.")
     .argument("<id>", "the token")
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
         const answer = await invocation.api().runnerTokens.revoke({ id });
         invocation.print(answer, [`${id} is revoked.`]);
         invocation.note(
-          "Remove its runners, so that their sessions go elsewhere: muster runners rm",
+          "To move their sessions to other machines, remove its runners: muster runners rm",
         );
         return DONE;
       }),
@@ -32,7 +30,7 @@ async function listTokens(invocation: Invocation): Promise<Ending> {
   const { items } = await invocation.api().runnerTokens.list();
   if (invocation.json) invocation.print({ items, next: null }, []);
   else if (items.length === 0)
-    invocation.print(null, ["No tokens. Make one with: muster runners token NAME"]);
+    invocation.print(null, ["No tokens. Create one with: muster runners token NAME"]);
   else
     printTable(
       invocation.host,

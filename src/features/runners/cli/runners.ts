@@ -8,9 +8,7 @@ import { addRunnersTokenCommand } from "./runners-token.ts";
 import { addRunnersTokensCommands } from "./runners-tokens.ts";
 
 export function addRunnersCommands(program: Command, host: CliHost): void {
-  const group = program
-    .command("runners")
-    .description("List runners, let new ones in, remove old ones.");
+  const group = program.command("runners").description("List, add and remove runners.");
   addRunnersLsCommand(group, host);
   addRunnersTokenCommand(group, host);
   addRunnersTokensCommands(group, host);

@@ -20,9 +20,13 @@ interface Options {
 export function addSearchCommand(program: Command, host: CliHost): void {
   program
     .command("search")
-    .description("Finds what you may see by plain words, the best match first.")
-    .argument("<words...>", 'what to look for; "words in quotes" must stand together')
-    .option("--kinds <kinds>", `only these, with commas: ${SEARCH_KINDS.join(",")}`, kindsOf)
+    .description("Search everything that you may see by plain words, best match first.")
+    .argument("<words...>", 'what to look for; "words in quotes" must appear together')
+    .option(
+      "--kinds <kinds>",
+      `only these kinds, separated by commas: ${SEARCH_KINDS.join(",")}`,
+      kindsOf,
+    )
     .option("--limit <n>", "how many at most", limitOf, SEARCH_LIMIT_DEFAULT)
     .action((words: string[], options: Options, command: Command) =>
       perform(host, command, (invocation) => search(invocation, words.join(" "), options)),
@@ -47,7 +51,7 @@ async function search(invocation: Invocation, q: string, options: Options): Prom
   const { stdout, env } = invocation.host;
   const style = styleFor(stdout, env);
   const lines = page.items.flatMap((item) => linesOf(item, style));
-  invocation.print(page, lines.length > 0 ? lines : ["Nothing was found. Try other words."]);
+  invocation.print(page, lines.length > 0 ? lines : ["No matches. Try other words."]);
   return DONE;
 }
 

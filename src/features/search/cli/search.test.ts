@@ -65,6 +65,6 @@ describe("muster search", () => {
 
   it("says so when nothing was found", async () => {
     answers([]);
-    expect((await run(["x"])).out).toContain("Nothing was found");
+    expect((await run(["x"])).out).toContain("No matches");
   });
 });

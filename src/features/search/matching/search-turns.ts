@@ -30,7 +30,7 @@ export class SearchTurns {
       throw new Refusal(
         "limit",
         "too_many_searches",
-        `You have ${MAX_WAITING} searches waiting. Wait for their answers, then search again.`,
+        `You have ${MAX_WAITING} pending searches. Wait for their answers, then search again.`,
         { retryAfterMs: 1_000 },
       );
     try {

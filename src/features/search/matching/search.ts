@@ -107,7 +107,7 @@ function choose(sources: Sources, person: UserPrincipal, kinds: readonly string[
   throw new Refusal(
     "forbidden",
     "forbidden",
-    "This credential may read none of the kinds that were asked for. Use one that has the right scope.",
+    "This credential may read none of these kinds. Use one with the right scope.",
   );
 }
 
@@ -227,7 +227,7 @@ function parsePosition(cursor: string | undefined): Position | undefined {
     throw new Refusal(
       "invalid",
       "cursor_invalid",
-      "This cursor is not one of this list. Begin without a cursor and follow `next`.",
+      "This cursor does not belong to this list. Start without a cursor and follow `next`.",
     );
   return { now: position.at, through, offset, readingIndex };
 }
@@ -244,7 +244,7 @@ async function inTime<T>({ store }: Engine, work: (reader: Reader) => Promise<T>
     throw new Refusal(
       "unavailable",
       SEARCH_TOO_SLOW,
-      "This search took too long. Try again with more words, or with rarer ones.",
+      "This search took too long. Try again with more or rarer words.",
       { retryAfterMs: 2_000, cause: error },
     );
   }

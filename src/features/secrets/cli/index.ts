@@ -8,7 +8,7 @@ import { addSecretsSetCommand } from "./set.ts";
 export function addSecretsCommands(program: Command, host: CliHost): void {
   const group = program
     .command("secrets")
-    .description("Store tokens and keys that are used by name, list them, remove them.");
+    .description("Store, list and remove tokens and keys that are used by name.");
   addSecretsLsCommand(group, host);
   addSecretsSetCommand(group, host);
   addSecretsRmCommand(group, host);

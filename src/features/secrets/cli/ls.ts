@@ -10,7 +10,7 @@ const DESCRIPTION_WIDTH = 60;
 export function addSecretsLsCommand(group: Command, host: CliHost): void {
   group
     .command("ls")
-    .description("Lists secrets by name; never their values.")
+    .description("List secrets by name, without their values.")
     .option(...ORG_OPTION)
     .action((options: SecretsOptions, command: Command) =>
       perform(host, command, (invocation) => listSecrets(invocation, options)),

@@ -6,7 +6,7 @@ import { ORG_OPTION, openShelf, type SecretsOptions } from "./shelf.ts";
 export function addSecretsRmCommand(group: Command, host: CliHost): void {
   group
     .command("rm")
-    .description("Removes a secret; what uses it by its name will say that it is missing.")
+    .description("Remove a secret. Whatever uses it by name will report that it is missing.")
     .argument("<name>", "the secret")
     .option(...ORG_OPTION)
     .action((name: string, options: SecretsOptions, command: Command) =>

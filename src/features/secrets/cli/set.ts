@@ -16,9 +16,9 @@ export function addSecretsSetCommand(group: Command, host: CliHost): void {
   group
     .command("set")
     .description(
-      "Stores a secret, or replaces its value. The value is read from standard input: piped in as it is (without one last line end), or asked for.",
+      "Store a secret or replace its value. The value is piped in through standard input (one final line break is dropped), or asked for.",
     )
-    .argument("<name>", "what to call it, such as GITHUB_TOKEN")
+    .argument("<name>", "its name, such as GITHUB_TOKEN")
     .option(...ORG_OPTION)
     .option("--description <text>", "what it is for")
     .action((name: string, options: SetOptions, command: Command) =>
@@ -50,13 +50,13 @@ async function setSecret(
 async function readValue(host: CliHost, name: string): Promise<string | null> {
   const value =
     host.stdin.isTTY === true
-      ? await askHidden(host, `Value of ${name} (not shown): `)
+      ? await askHidden(host, `Value of ${name} (hidden): `)
       : await readPiped(host);
   if (value !== "") return value;
   throw new Refusal(
     "invalid",
     "value_missing",
-    "No value was given. Type it when it is asked for, or pipe it in.",
+    "No value was given. Type it at the prompt, or pipe it in.",
   );
 }
 

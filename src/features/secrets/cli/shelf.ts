@@ -7,7 +7,7 @@ export interface SecretsOptions {
   org?: boolean;
 }
 
-export const ORG_OPTION = ["--org", "the organisation's instead of your own"] as const;
+export const ORG_OPTION = ["--org", "the organisation's secrets instead of your own"] as const;
 
 export interface NewValue {
   value: string;

@@ -15,14 +15,14 @@ const GIVE_UP_AFTER_MS = 120_000;
 
 const NOTES = `
 Examples:
-  muster chat                              talk with your orchestrator
-  muster chat ses_01…                      talk with any session
+  muster chat                              talk to your orchestrator
+  muster chat ses_01…                      talk to any session
   echo "What is left to do?" | muster chat
   muster chat --json < lines.txt | jq -r 'select(.prompt).prompt.outcome'
 
-Lines that begin with a slash are commands; /help lists them. Ctrl-C ends the turn, a second one
+Lines that start with a slash are commands; /help lists them. Ctrl-C stops the turn, a second one
 leaves. Leaving never stops the work. Without a terminal each line is a prompt, and the command ends
-when all of them are over, and with them what was handed on to child sessions.`;
+when all prompts have ended, with the work they delegated to child sessions.`;
 
 interface ChatFlags {
   reasoning?: boolean;
@@ -32,8 +32,8 @@ interface ChatFlags {
 export function addChatCommand(program: Command, host: CliHost): void {
   program
     .command("chat")
-    .description("Talks with your orchestrator, or with a session.")
-    .argument("[session]", "the session to talk with: its id, the end of it, or its title")
+    .description("Talk to your orchestrator or to a session.")
+    .argument("[session]", "the session: its id, the end of its id, or its title")
     .option("--reasoning", "show the agent's reasoning")
     .option("--no-wait", "without a terminal: do not wait for child sessions")
     .addHelpText("after", NOTES)

@@ -252,7 +252,7 @@ describe("muster run", () => {
     const host = createFakeHost({ env: server.env, isTTY: true });
     expect(await runCommand(host, "run", "--session", "ses_1", "Blue")).toBe(0);
     expect(host.out).toBe("Blue it is\n");
-    expect(host.err).toContain("Taken as the answer to its question.");
+    expect(host.err).toContain("Delivered as the answer to its question.");
   });
 
   it("shows nothing of other turns", async () => {

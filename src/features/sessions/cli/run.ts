@@ -27,20 +27,20 @@ Examples:
   muster run --session ses_01… "And now the tests"
   muster run --json "Say hello" | jq -r 'select(.prompt).prompt.outcome'
 
-Ctrl-C ends the turn; a second Ctrl-C leaves at once.`;
+Ctrl-C stops the turn; a second Ctrl-C leaves at once.`;
 
 export function addRunCommand(program: Command, host: CliHost): void {
   program
     .command("run")
-    .description("Sends a prompt, to a new session unless one is named, and shows its turn.")
-    .argument("[prompt...]", "what to say; - or nothing reads standard input")
-    .option("--session <session>", "the session to prompt: its id, the end of it, or its title")
+    .description("Send a prompt to a new or a named session, and follow its turn.")
+    .argument("[prompt...]", "the prompt; - or nothing reads standard input")
+    .option("--session <session>", "the session to prompt: its id, the end of its id, or its title")
     .option("--runtime <name>", "the runtime of a new session")
     .option("--model <name>", "the model of a new session, as provider/model")
-    .option("--title <text>", "the title of a new session; else how the prompt begins")
-    .option("--repo <address>", "the git repository a new session works on")
-    .option("--branch <name>", "the branch it begins at")
-    .option("--project <folder>", "the folder of the runner's machine a new session works in")
+    .option("--title <text>", "the title of a new session (default: the start of the prompt)")
+    .option("--repo <address>", "the git repository for a new session")
+    .option("--branch <name>", "the branch to start from")
+    .option("--project <folder>", "the folder on the runner's machine for a new session")
     .addOption(
       new Option("--mode <mode>", "what to do when the session is busy").choices([
         "followup",
@@ -72,7 +72,7 @@ function refuseUselessOptions(options: RunOptions): void {
   throw new Refusal(
     "invalid",
     "wrong_usage",
-    "--runtime, --model, --title, --repo, --branch and --project are for a new session; leave them out with --session.",
+    "--runtime, --model, --title, --repo, --branch and --project are for new sessions. Leave them out with --session.",
   );
 }
 

@@ -19,25 +19,25 @@ interface EndOptions {
 export function addSessionsLeadCommands(group: Command, host: CliHost): void {
   group
     .command("steer")
-    .description("Cuts the turn that runs and says this instead; its work is kept.")
+    .description("Interrupt the running turn and do this instead; its work is kept.")
     .argument("<session>", SESSION_ARGUMENT)
-    .argument("<prompt...>", "what to say")
+    .argument("<prompt...>", "the new prompt")
     .action((which: string, words: string[], _options: object, command: Command) =>
       perform(host, command, (invocation) => steer(invocation, which, words.join(" "))),
     );
   group
     .command("detach")
-    .description("Takes a session out of its parent's hands; it goes on, and the parent is told.")
+    .description("Detach a session from its parent. It continues; the parent is notified.")
     .argument("<session>", SESSION_ARGUMENT)
     .action((which: string, _options: object, command: Command) =>
       perform(host, command, (invocation) => detach(invocation, which)),
     );
   group
     .command("end")
-    .description("Ends a session and its children; they are kept for 7 days.")
+    .description("End a session and its children. They are kept for 7 days.")
     .argument("<session>", SESSION_ARGUMENT)
-    .option("--for-good", "do not keep them: they take no more prompts, and cannot be brought back")
-    .option("--yes", "do not ask")
+    .option("--for-good", "end them permanently: no more prompts, and no way back")
+    .option("--yes", "skip the question")
     .action((which: string, options: EndOptions, command: Command) =>
       perform(host, command, (invocation) => end(invocation, which, options)),
     );
@@ -48,7 +48,7 @@ async function steer(invocation: Invocation, which: string, content: string): Pr
   const id = await findSessionId(api, which);
   const body = { content, mode: "steer", dispatchId: randomUUID() } as const;
   const answer = await api.again.prompts.create({ id, body });
-  invocation.print(answer, [`${id} is told. See what it does with: muster chat ${id}`]);
+  invocation.print(answer, [`${id} gets your prompt now. Follow it with: muster chat ${id}`]);
   return DONE;
 }
 
@@ -56,7 +56,7 @@ async function detach(invocation: Invocation, which: string): Promise<Ending> {
   const api = invocation.api();
   const id = await findSessionId(api, which);
   const answer = await api.delegation.detach({ id });
-  invocation.print(answer, [`You detached ${id}: it has no parent any more.`]);
+  invocation.print(answer, [`${id} is detached and no longer has a parent.`]);
   return DONE;
 }
 
@@ -72,7 +72,7 @@ async function end(
     throw new Refusal(
       "invalid",
       "wrong_usage",
-      "Nobody can be asked here whether it shall end. Say so with --yes.",
+      "There is no terminal to confirm this. Add --yes to end it.",
     );
   if (!yes && !(await confirm(host, await endQuestion(api, id, forGood)))) {
     invocation.note("Nothing was changed.");
@@ -81,7 +81,9 @@ async function end(
   const answer = forGood
     ? await api.again.sessions.terminate({ id })
     : await api.sessions.delete({ id, query: { force: "true" } });
-  invocation.print(answer, [`${id} is ended${forGood ? " for good" : "; it is kept for 7 days"}.`]);
+  invocation.print(answer, [
+    `${id} has ended${forGood ? " permanently" : "; it is kept for 7 days"}.`,
+  ]);
   return DONE;
 }
 
@@ -99,6 +101,6 @@ async function endQuestion(api: Api, id: string, isForGood: boolean): Promise<st
         ? " and its 1 child session"
         : ` and its ${count} child sessions`;
   const who = session.isOrchestrator ? "your orchestrator" : safeLine(session.title ?? id);
-  const kept = isForGood ? " for good? Nothing brings it back." : "? It is kept for 7 days.";
+  const kept = isForGood ? " permanently? This cannot be undone." : "? It is kept for 7 days.";
   return `End ${who}${children}${kept}`;
 }

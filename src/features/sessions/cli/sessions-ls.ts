@@ -10,8 +10,8 @@ const TITLE_WIDTH = 60;
 export function addSessionsLsCommand(group: Command, host: CliHost): void {
   group
     .command("ls")
-    .description("Lists sessions, newest first.")
-    .option("--all", "also those that are archived or terminated")
+    .description("List sessions, newest first.")
+    .option("--all", "include archived and terminated ones")
     .action((options: { all?: boolean }, command: Command) =>
       perform(host, command, (invocation) => listSessions(invocation, options.all === true)),
     );

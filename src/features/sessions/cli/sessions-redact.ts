@@ -9,14 +9,14 @@ export function addSessionsRedactCommand(group: Command, host: CliHost): void {
   group
     .command("redact")
     .description(
-      "Takes what an entry says out of a session for good, also for its agent and the search.",
+      "Remove the content of an entry permanently, also from the agent's context and the search.",
     )
     .argument("<session>", SESSION_ARGUMENT)
     .argument(
       "<entry>",
-      "the id of an entry, as `sessions show --json` has it, or of a prompt that was withdrawn or aborted before its turn",
+      "the id of an entry, from `sessions show --json`, or of a prompt that was withdrawn or aborted before its turn",
     )
-    .option("--yes", "do not ask")
+    .option("--yes", "skip the question")
     .action((id: string, entryId: string, options: { yes?: boolean }, command: Command) =>
       perform(host, command, (invocation) => redact(invocation, id, entryId, options)),
     );
@@ -32,7 +32,10 @@ async function redact(
   const api = invocation.api();
   const id = await findSessionId(api, which);
   const mustAsk = host.stdin.isTTY === true && !yes;
-  if (mustAsk && !(await confirm(host, `Remove what ${entryId} says? It cannot be undone.`))) {
+  if (
+    mustAsk &&
+    !(await confirm(host, `Remove the content of ${entryId}? This cannot be undone.`))
+  ) {
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }

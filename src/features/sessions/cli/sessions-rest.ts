@@ -17,16 +17,15 @@ const COMMANDS: readonly RestCommand[] = [
     name: "sleep",
     action: "hibernate",
     description:
-      "Puts a session to sleep that has nothing to do, and ends what it runs in the background; the next prompt wakes it.",
+      "Put an idle session to sleep and end its background processes. The next prompt wakes it.",
     done: "sleeps",
   },
-  { name: "wake", action: "wake", description: "Wakes a session that sleeps.", done: "is awake" },
+  { name: "wake", action: "wake", description: "Wake a sleeping session.", done: "is awake" },
   {
     name: "relocate",
     action: "relocate",
-    description:
-      "Continues a session on another machine, when the one that holds its files is gone.",
-    done: "continues elsewhere, with the changes that were recorded",
+    description: "Continue a session on another machine when the one with its files is gone.",
+    done: "continues on another machine, with the recorded changes",
   },
 ];
 

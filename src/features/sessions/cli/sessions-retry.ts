@@ -9,9 +9,9 @@ import { showTurn } from "./turn/show-turn.ts";
 export function addSessionsRetryCommand(group: Command, host: CliHost): void {
   group
     .command("retry")
-    .description("Sends a prompt whose turn failed or was stopped again, and shows its turn.")
+    .description("Send a prompt again whose turn failed or was stopped, and follow its turn.")
     .argument("<session>", SESSION_ARGUMENT)
-    .argument("[prompt]", "the id of a prompt; else the last one that is over")
+    .argument("[prompt]", "the id of a prompt (default: the last settled one)")
     .action((which: string, promptId: string | undefined, _options: object, command: Command) =>
       perform(host, command, (invocation) =>
         showTurn(invocation, (api) => retry(api, which, promptId)),
@@ -29,7 +29,7 @@ async function retry(api: Api, which: string, promptId: string | undefined) {
     throw new Refusal(
       "conflict",
       "already_retried",
-      `It was sent again before, as ${prompt.id}, and that turn is over (${prompt.outcome}). To send that one again: muster sessions retry ${session.id} ${prompt.id}`,
+      `It was already sent again, as ${prompt.id}, and that turn has ended (${prompt.outcome}). To send that one again: muster sessions retry ${session.id} ${prompt.id}`,
     );
   return { prompt, session };
 }
@@ -41,6 +41,6 @@ async function findLast(api: Api, id: string): Promise<string> {
   throw new Refusal(
     "conflict",
     "nothing_to_retry",
-    "No turn of this session is over yet, so nothing can be sent again.",
+    "No turn of this session has ended yet, so there is nothing to send again.",
   );
 }

@@ -14,11 +14,11 @@ interface RmOptions {
 export function addSessionsRmCommand(group: Command, host: CliHost): void {
   group
     .command("rm")
-    .description("Archives a session; it is deleted after 7 days.")
+    .description("Archive a session. It is deleted after 7 days.")
     .argument("<session>", SESSION_ARGUMENT)
-    .option("--force", "stop the turns that run, its workers' too")
-    .option("--detach", "let its workers go on by themselves instead of ending them")
-    .option("--yes", "do not ask")
+    .option("--force", "stop running turns, also of its workers")
+    .option("--detach", "detach its workers instead of ending them")
+    .option("--yes", "skip the question")
     .action((id: string, options: RmOptions, command: Command) =>
       perform(host, command, (invocation) => removeSession(invocation, id, options)),
     );

@@ -16,14 +16,14 @@ interface SetOptions {
 export function addSessionsSetCommand(group: Command, host: CliHost): void {
   group
     .command("set")
-    .description("Changes what a session may spend, and whether it keeps what it learns.")
+    .description("Change a session's budget and memory.")
     .argument("<session>", SESSION_ARGUMENT)
     .option(
       "--budget <dollars>",
-      "the most it may cost in all, such as 2.50; none: no limit",
+      "the most it may cost in total, such as 2.50; none: no limit",
       budget,
     )
-    .addOption(new Option("--memory <memory>", "whether it remembers").choices(["on", "off"]))
+    .addOption(new Option("--memory <memory>", "remember across sessions").choices(["on", "off"]))
     .action((which: string, options: SetOptions, command: Command) =>
       perform(host, command, (invocation) => setSession(invocation, which, options)),
     );

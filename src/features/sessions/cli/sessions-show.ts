@@ -13,7 +13,7 @@ const ENTRY_LINES = 12;
 export function addSessionsShowCommand(group: Command, host: CliHost): void {
   group
     .command("show")
-    .description("Shows a session, its last entries and what is queued.")
+    .description("Show a session, its last entries and its queue.")
     .argument("<session>", SESSION_ARGUMENT)
     .action((id: string, _options: object, command: Command) =>
       perform(host, command, (invocation) => showSession(invocation, id)),

@@ -6,7 +6,7 @@ import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 export function addSessionsStopCommand(group: Command, host: CliHost): void {
   group
     .command("stop")
-    .description("Ends the turn that runs; what is queued goes on.")
+    .description("Stop the running turn. Queued prompts go on.")
     .argument("<session>", SESSION_ARGUMENT)
     .action((which: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) => {
@@ -22,7 +22,7 @@ export function addSessionsStopCommand(group: Command, host: CliHost): void {
         }
         const { session } = await api.again.sessions.get({ id });
         const line =
-          stopped.length > 0 ? "is being ended" : "has ended already, or none was running";
+          stopped.length > 0 ? "is being stopped" : "has already ended, or none was running";
         invocation.print({ session, stopped }, [`The turn of ${id} ${line}.`]);
         return DONE;
       }),

@@ -25,10 +25,10 @@ interface TreeOptions {
 export function addSessionsTreeCommand(group: Command, host: CliHost): void {
   group
     .command("tree")
-    .description("Shows your orchestrator, and other sessions that lead, with their children.")
-    .argument("[session]", "only this session and what is under it")
-    .option("--watch", "go on showing it as it changes, until Ctrl-C")
-    .option("--all", "also those that are archived or terminated")
+    .description("Show your orchestrator and other parent sessions with their children.")
+    .argument("[session]", "only this session and its children")
+    .option("--watch", "keep showing changes until Ctrl-C")
+    .option("--all", "include archived and terminated ones")
     .action((id: string | undefined, options: TreeOptions, command: Command) =>
       perform(host, command, (invocation) => showTree(invocation, id, options)),
     );
@@ -114,7 +114,7 @@ function cut(lines: readonly string[], rows: number): string[] {
 
 function linesOf(host: CliHost, trees: readonly TreeNode[]): string[] {
   if (trees.length === 0)
-    return ["No session leads others. Talk to your orchestrator with: muster chat"];
+    return ["No session has children. Talk to your orchestrator with: muster chat"];
   const style = styleFor(host.stdout, host.env);
   // After a full row, terminals differ in where the next one begins.
   const columns = columnsOf(host.stdout) - 1;

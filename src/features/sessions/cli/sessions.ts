@@ -15,7 +15,7 @@ import { addSessionsTreeCommand } from "./sessions-tree.ts";
 export function addSessionsCommands(program: Command, host: CliHost): void {
   const group = program
     .command("sessions")
-    .description("List, look at, change, steer, stop, retry, rest and end sessions.");
+    .description("List, read, change, steer, stop, retry, pause and end sessions.");
   addSessionsLsCommand(group, host);
   addSessionsShowCommand(group, host);
   addSessionsTreeCommand(group, host);

@@ -10,11 +10,11 @@ const MAX_COUNTED = 10_000;
 export function addStorageCommands(program: Command, host: CliHost): void {
   const group = program
     .command("storage")
-    .description("Shows what takes room in the database, and what would go (admins).")
+    .description("Show what takes space in the database and what will be removed (admins).")
     .action((_options: object, command: Command) => perform(host, command, show));
   group
     .command("keep")
-    .description("Sets how long a kind of row is kept (admins).")
+    .description("Set how long a kind of row is kept (admins).")
     .argument("<kind>", "as `muster storage` names it, such as audit")
     .argument("<days>", "a number of days, `forever`, or `default`", daysOf)
     .action((kind: string, days: Days, _options: object, command: Command) =>
@@ -81,7 +81,7 @@ function daysOf(given: string): Days {
 function retentionLines(retention: readonly Retention[]): string[] {
   const count = (n: number) => (n >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(n));
   const lines = formatTable(
-    ["KEPT", "DAYS", "GO NOW", "WITHIN A WEEK", ""],
+    ["KEPT", "DAYS", "DUE NOW", "DUE WITHIN A WEEK", ""],
     retention.map(({ kind, days, isSet, due, dueInWeek, summary }) => [
       kind,
       `${days === null ? "forever" : days}${isSet ? "" : " (default)"}`,

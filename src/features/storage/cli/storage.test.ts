@@ -60,8 +60,8 @@ describe("muster storage", () => {
       "LONGEST LOGS  EVENTS  ABOUT    STATE",
       "ses_1         70      2.0 KiB  active",
       "",
-      "KEPT   DAYS           GO NOW  WITHIN A WEEK",
-      "audit  400 (default)  3       10000 or more  Rows of the audit trail",
+      "KEPT   DAYS           DUE NOW  DUE WITHIN A WEEK",
+      "audit  400 (default)  3        10000 or more      Rows of the audit trail",
       "",
     ]);
     expect(JSON.parse((await run("--json")).out)).toEqual(storage);

@@ -17,10 +17,10 @@ interface InboxOptions {
 export function addOrchestrationInboxCommand(group: Command, host: CliHost): void {
   group
     .command("inbox")
-    .description("Shows what a supervisor was told and is to be told, newest first.")
+    .description("Show a supervisor's delivered and pending notifications, newest first.")
     .argument("<session>", "the supervisor")
-    .option("--clear", "wipe it instead, also what was not told yet")
-    .option("--yes", "do not ask")
+    .option("--clear", "clear it instead, including pending notifications")
+    .option("--yes", "skip the question")
     .action((which: string, options: InboxOptions, command: Command) =>
       perform(host, command, async (invocation) => {
         const id = await findSessionId(invocation.api(), which);
@@ -61,11 +61,11 @@ async function clearInbox(
 ): Promise<Ending> {
   const { host } = invocation;
   const mustAsk = host.stdin.isTTY === true && !yes;
-  if (mustAsk && !(await confirm(host, `Wipe the inbox of ${id}?`))) {
+  if (mustAsk && !(await confirm(host, `Clear the inbox of ${id}?`))) {
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }
   const answer = await invocation.api().supervision.clearInbox({ id });
-  invocation.print(answer, [`${answer.cleared} events are gone.`]);
+  invocation.print(answer, [`${answer.cleared} notifications are removed.`]);
   return DONE;
 }

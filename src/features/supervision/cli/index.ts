@@ -9,33 +9,33 @@ import { addOrchestrationWorkersCommand } from "./workers.ts";
 export function addOrchestrationCommands(program: Command, host: CliHost): void {
   const group = program
     .command("orchestration")
-    .description("Let a session lead workers, and look after them.");
+    .description("Let a session lead workers, and manage them.");
   addSwitch(group, host, {
     name: "enable",
-    description: "Makes a session a supervisor; what it is doing goes on.",
-    done: (id) => `${id} is a supervisor. Its next turn has the tools.`,
+    description: "Make a session a supervisor. A running turn continues.",
+    done: (id) => `${id} is a supervisor. It gets the tools with its next turn.`,
   });
   addSwitch(group, host, {
     name: "disable",
-    description: "Ends supervisor mode: workers are detached and live on, the inbox is cleared.",
-    done: (id) => `${id} is no supervisor any more. Its workers go on by themselves.`,
+    description: "End supervisor mode: workers are detached and continue, the inbox is cleared.",
+    done: (id) => `${id} is no longer a supervisor. Its workers continue on their own.`,
   });
   addOrchestrationWorkersCommand(group, host);
   addOrchestrationInboxCommand(group, host);
   addWorkerAction(group, host, {
     name: "detach",
-    description: "Takes a worker out of its supervisor's hands; the supervisor is told.",
-    done: (worker) => `${worker} is a session of its own now.`,
+    description: "Detach a worker from its supervisor, which is notified.",
+    done: (worker) => `${worker} is detached and continues on its own.`,
   });
   addWorkerAction(group, host, {
     name: "kill",
-    description: "Ends a worker; its supervisor is not told. It is kept for 7 days.",
+    description: "End a worker without notifying its supervisor. It is kept for 7 days.",
     done: (worker) => `${worker} has ended; it is deleted after 7 days.`,
   });
   addWorkerAction(group, host, {
     name: "resume",
-    description: "Brings a cold worker back, if its supervisor has a place for it.",
-    done: (worker) => `${worker} is back.`,
+    description: "Resume a cold worker, if its supervisor has a free place.",
+    done: (worker) => `${worker} is resumed.`,
   });
 }
 

@@ -23,11 +23,11 @@ it("switches supervisor mode on and off", async () => {
   answers("POST", `${AT}/enable`, role);
   expect(await run("enable", "ses_1")).toMatchObject({
     code: 0,
-    out: "ses_1 is a supervisor. Its next turn has the tools.\n",
+    out: "ses_1 is a supervisor. It gets the tools with its next turn.\n",
   });
   expect(JSON.parse((await run("--json", "enable", "ses_1")).out)).toEqual(role);
   answers("POST", `${AT}/disable`, { ...role, role: "standalone" });
-  expect((await run("disable", "ses_1")).out).toContain("no supervisor any more");
+  expect((await run("disable", "ses_1")).out).toContain("no longer a supervisor");
   server.refuse("POST", "/api/orchestration/sessions/ses_2/enable", 403, "orchestration_disabled");
   const refused = await run("enable", "ses_2");
   expect(refused.code).not.toBe(0);
@@ -69,7 +69,9 @@ it("lists workers and what they said, without letting them write on the terminal
 
 it("wipes the inbox, and detaches, kills and resumes workers", async () => {
   answers("POST", `${AT}/inbox/clear`, { cleared: 2 });
-  expect((await run("inbox", "ses_1", "--clear", "--yes")).out).toBe("2 events are gone.\n");
+  expect((await run("inbox", "ses_1", "--clear", "--yes")).out).toBe(
+    "2 notifications are removed.\n",
+  );
   for (const action of ["detach", "kill", "resume"]) {
     answers("POST", `${AT}/workers/ses_2/${action}`, { workerId: "ses_2" });
     expect((await run(action, "ses_1", "ses_2")).code).toBe(0);

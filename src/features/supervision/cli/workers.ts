@@ -10,7 +10,7 @@ const DOING_WIDTH = 60;
 export function addOrchestrationWorkersCommand(group: Command, host: CliHost): void {
   group
     .command("workers")
-    .description("Lists the workers of a supervisor.")
+    .description("List the workers of a supervisor.")
     .argument("<session>", "the supervisor")
     .action((which: string, _options: object, command: Command) =>
       perform(host, command, async (invocation) =>

@@ -76,7 +76,7 @@ export async function requireAssignee(
   throw new Refusal(
     "conflict",
     "session_not_on_board",
-    `A task can be given to the session whose board it is or to one of its live children, and ${id} is neither.`,
+    `A task can be assigned to the session that owns the board or to one of its live children, and ${id} is neither.`,
   );
 }
 

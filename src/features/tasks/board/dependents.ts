@@ -52,7 +52,7 @@ export async function blockersDeleted(
     waited.map(({ task }) => task).filter(({ status }) => !isSettled(status)),
     (before, row) => {
       const blockers = gone.get(row.id) ?? [];
-      row.note = `What it depended on was deleted: ${blockers.map(nameOf).join(", ")}.`;
+      row.note = `A task it depended on was deleted: ${blockers.map(nameOf).join(", ")}.`;
       const isFree = row.status === "pending" && before.status === "blocked";
       const event = { event: "blocker_deleted", task: namedTask(row), blockers, isFree } as const;
       doing.news.push(newsForHolder(row, event), newsForBoard(row, event));

@@ -23,7 +23,7 @@ export async function requireBlockers(
     throw new Refusal(
       "invalid",
       "blocker_not_found",
-      `There is no task ${missing.join(", ")} on this board. List its tasks to see which there are.`,
+      `There is no task ${missing.join(", ")} on this board. List its tasks to see their ids.`,
     );
   }
   const cycle = taskId === null ? undefined : await findCycle(reader, taskId, ids);
@@ -31,7 +31,7 @@ export async function requireBlockers(
     throw new Refusal(
       "conflict",
       "dependency_cycle",
-      `These tasks would wait for each other for ever: ${cycle.join(" → ")}. Let one of them wait for less.`,
+      `These tasks would wait for each other forever: ${cycle.join(" → ")}. Remove one of the dependencies.`,
     );
   }
   return ids.map((id) => onBoard.get(id) as TaskRow);
@@ -76,7 +76,7 @@ export async function requireParent(
       throw new Refusal(
         "invalid",
         "parent_task_not_found",
-        `There is no task ${parentId} on this board for this one to be a part of.`,
+        `There is no task ${parentId} on this board. Name another parent task, or none.`,
       );
     }
     way.push(at);
@@ -84,14 +84,14 @@ export async function requireParent(
       throw new Refusal(
         "conflict",
         "dependency_cycle",
-        `A task cannot be a part of itself: ${way.join(" → ")}. Make it a part of another task, or of none.`,
+        `A task cannot be its own subtask: ${way.join(" → ")}. Name another parent task, or none.`,
       );
     }
     if (way.length > MAX_DEPTH) {
       throw new Refusal(
         "conflict",
         "task_too_deep",
-        `Tasks can be parts of parts ${MAX_DEPTH} times at most. Make it a part of a task further up.`,
+        `Subtasks can be nested ${MAX_DEPTH} levels deep at most. Name a parent task further up.`,
       );
     }
     at = row?.parent_id ?? null;

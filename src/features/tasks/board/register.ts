@@ -29,8 +29,7 @@ export async function taskRegister(reader: Reader, session: SessionRow): Promise
 
 function lineOf(row: TaskRow, selfId: string): string {
   const { id, title, status, assignee_id, blocked_reason, priority } = row;
-  const who =
-    assignee_id === null ? "nobody has it" : assignee_id === selfId ? "yours" : assignee_id;
+  const who = assignee_id === null ? "unassigned" : assignee_id === selfId ? "yours" : assignee_id;
   const words = [status, TASK_PRIORITIES[priority] ?? "normal", who];
   if (blocked_reason !== null) words.push(`blocked by hand: ${inQuotes(blocked_reason)}`);
   return `- ${inQuotes(title)} (${id}): ${words.join(", ")}`;

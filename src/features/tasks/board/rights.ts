@@ -12,7 +12,7 @@ const NOT_YOURS = (task: TaskRow) =>
   new Refusal(
     "forbidden",
     "task_not_yours",
-    `Task ${task.id} belongs to session ${task.assignee_id}. You can change your own tasks and those that nobody has: see my_tasks, and task_list with ready.`,
+    `Task ${task.id} belongs to session ${task.assignee_id}. You can change your own tasks and unassigned ones: see my_tasks, and task_list with ready.`,
   );
 
 /** Fields in which the assignee reports on a task. */
@@ -28,7 +28,7 @@ export function requireCreate(actor: Actor, { sessionId }: NewTask): void {
   throw new Refusal(
     "forbidden",
     "task_not_yours",
-    "You can give a new task to yourself, or leave sessionId out for whoever takes it. Your parent gives tasks to others.",
+    "You can assign a new task to yourself, or leave sessionId out to leave it unassigned. Your parent assigns tasks to others.",
   );
 }
 
@@ -37,7 +37,7 @@ export function requireChange(actor: Actor, task: TaskRow, change: TaskChange): 
     throw new Refusal(
       "forbidden",
       "check_not_yours",
-      "The check of this task was set by somebody else, who alone can change it. Make it pass.",
+      "Somebody else set the check of this task, and only they can change it. Make it pass.",
     );
   }
   if (actor.kind !== "child") return;
@@ -46,7 +46,7 @@ export function requireChange(actor: Actor, task: TaskRow, change: TaskChange): 
     throw new Refusal(
       "forbidden",
       "task_not_yours",
-      "You can take a task yourself or, with sessionId null, give it back. Your parent gives tasks to others.",
+      "You can take a task yourself or, with sessionId null, give it back. Your parent assigns tasks to others.",
     );
   }
   const isBlockedByAnother = task.blocked_reason !== null && task.blocked_by_hand !== actor.key;
@@ -55,7 +55,7 @@ export function requireChange(actor: Actor, task: TaskRow, change: TaskChange): 
     throw new Refusal(
       "conflict",
       "task_blocked",
-      `This task was blocked by ${task.blocked_by_hand}: ${task.blocked_reason} Tell your parent what you know; it unblocks it.`,
+      `This task was blocked by ${task.blocked_by_hand}: ${task.blocked_reason} Tell your parent what you know, so that it can unblock it.`,
     );
   }
   if (task.created_by === actor.key) return;
@@ -64,7 +64,7 @@ export function requireChange(actor: Actor, task: TaskRow, change: TaskChange): 
     throw new Refusal(
       "forbidden",
       "task_not_yours",
-      `You did not make this task, so you cannot change its ${others.join(", ")}. Set its status, result or blockedReason, and tell your parent what else should change.`,
+      `You did not create this task, so you cannot change its ${others.join(", ")}. Set its status, result or blockedReason, and tell your parent what else should change.`,
     );
   }
 }

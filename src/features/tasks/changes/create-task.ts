@@ -83,7 +83,7 @@ async function requireRoom({ work, board }: Doing): Promise<void> {
   throw new Refusal(
     "conflict",
     "task_limit_reached",
-    `This board has ${MAX_TASKS} tasks, which is all it can hold. Delete some that are over.`,
+    `This board has ${MAX_TASKS} tasks, which is the limit. Delete some that are settled.`,
   );
 }
 

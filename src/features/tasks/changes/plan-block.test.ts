@@ -57,7 +57,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         for (const task of [begun, later])
           expect(await now(task)).toMatchObject({
             status: "blocked",
-            blockedReason: expect.stringContaining("waits for a decision"),
+            blockedReason: expect.stringContaining("is waiting for a decision"),
           });
         expect((await now(others)).status).toBe("pending");
         await decide(childId, body);

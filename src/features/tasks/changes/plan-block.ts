@@ -26,7 +26,7 @@ export async function blockForPlan(work: Work, gate: GateRow): Promise<void> {
     await saveChanged(doing, task, {
       ...task,
       status: "blocked",
-      blocked_reason: `Its plan (${gate.id}) waits for a decision.`,
+      blocked_reason: `Its plan (${gate.id}) is waiting for a decision.`,
       blocked_by_hand: markOf(gate, task.status),
     });
   });

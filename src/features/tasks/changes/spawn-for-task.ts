@@ -22,14 +22,14 @@ export async function requireSpawnable(
     throw new Refusal(
       "conflict",
       task.blocked_reason === null ? "task_settled" : "task_blocked",
-      `Task ${taskId} is ${task.status}. Set it to pending with task_update first, if it is to be done.`,
+      `Task ${taskId} is ${task.status}. Set it to pending with task_update first, if it should be done.`,
     );
   }
   if (task.assignee_id !== null && task.assignee_id !== parent.row.id) {
     throw new Refusal(
       "conflict",
       "task_assigned",
-      `Session ${task.assignee_id} has task ${taskId}. Speak to that with send_message, or take the task from it with task_update, sessionId null.`,
+      `Task ${taskId} is assigned to session ${task.assignee_id}. Write to that session with send_message, or unassign the task with task_update, sessionId null.`,
     );
   }
   return task;
@@ -43,7 +43,7 @@ export function taskBrief(task: TaskRow): string {
     check === null
       ? ""
       : check.kind === "command"
-        ? ` Before that, run exactly this with bash at the top of the workspace, after your last change; it must end with exit code ${check.expectExitCode ?? 0}:\n${check.command}`
+        ? ` Before that, run exactly this with bash at the top of the workspace, after your last change; it must exit with code ${check.expectExitCode ?? 0}:\n${check.command}`
         : " Before that, open a pull request with create_pull_request.";
   return `[Your task on the board: ${task.id}]\n${task.title}${description}\n\nWhen it is done, call task_update with taskId ${task.id}, status completed and the result. If it cannot be done, set it to blocked or failed and say why.${how}`;
 }

@@ -64,7 +64,7 @@ const REASON_ALONE = () =>
   new Refusal(
     "invalid",
     "blocked_reason_unused",
-    "A reason goes only with a task that is blocked. Put what came of the task into its result.",
+    "Only a blocked task has a reason. Put the outcome of the task into its result.",
   );
 
 export function stillBlocked(openBlockers: readonly string[]): Refusal {

@@ -39,7 +39,7 @@ export function requireCheckable(check: TaskCheck): void {
   throw new Refusal(
     "invalid",
     "check_not_verifiable",
-    `Whether a pull request is ${check.state} cannot be checked here: only that the session opened one. Use state open, or a command.`,
+    `A pull request that is ${check.state} cannot be checked here: only that the session opened one. Use state open, or a command.`,
   );
 }
 
@@ -49,7 +49,9 @@ export async function checkTask(doing: Doing, task: TaskRow): Promise<Refusal | 
   if (!check) return undefined;
   const sessionId = task.assignee_id;
   if (sessionId === null)
-    return notPassed("Nobody has it, so there is no workspace to look at: give it to a session.");
+    return notPassed(
+      "It is unassigned, so there is no workspace to check: assign it to a session.",
+    );
   const finding = await findEvidence(doing, sessionId, check);
   if (finding.state !== "never") await keepFinding(doing, task, check, sessionId, finding);
   if (finding.state === "passed") return undefined;
@@ -101,10 +103,10 @@ async function keepFinding(
 }
 
 const WHY: Readonly<Record<Exclude<Finding["state"], "passed">, string>> = {
-  never: "It was not run yet.",
-  wrong_exit: "It was run, and did not end as it must.",
+  never: "It has not been run yet.",
+  wrong_exit: "It was run and did not exit as required.",
   elsewhere: "It was run, but not at the top of the workspace.",
-  changed_since: "It passed, but files may have been changed since, by another command or an edit.",
+  changed_since: "It passed, but another command or an edit may have changed files since.",
 };
 
 function askRun(
@@ -113,15 +115,15 @@ function askRun(
   who: string | null,
 ): string {
   const why = state === "passed" ? "" : WHY[state];
-  const whoRuns = who === null ? "Run" : `The session that has it, ${who}, must run`;
+  const whoRuns = who === null ? "Run" : `Its session, ${who}, must run`;
   const next = who === null ? "then call task_update again" : "then it can be completed";
-  return `${why} ${whoRuns} exactly this with bash, at the top of the workspace, after the last change, and it must end with exit code ${expectExitCode}; ${next}:\n${command}`;
+  return `${why} ${whoRuns} exactly this with bash, at the top of the workspace, after the last change, and it must exit with code ${expectExitCode}; ${next}:\n${command}`;
 }
 
 function askOpen({ state }: Finding, who: string | null): string {
   const why =
-    state === "never" ? "No pull request was opened." : "The last try to open one did not succeed.";
-  const whoOpens = who === null ? "Open one" : `The session that has it, ${who}, must open one`;
+    state === "never" ? "No pull request was opened." : "The last attempt to open one failed.";
+  const whoOpens = who === null ? "Open one" : `Its session, ${who}, must open one`;
   return `${why} ${whoOpens} with create_pull_request first.`;
 }
 

@@ -109,8 +109,8 @@ describe("the evidence for a command", () => {
 describe("the evidence for a pull request", () => {
   it.each([
     ["Pushed muster/x at 0123456789. Opened pull request #7 into main: https://h/7", "passed"],
-    ["x is there already, at 01. Opened draft pull request #7 into main: https://h/7", "passed"],
-    ["x is there already, at 01. Pull request #7 is open for this branch already", "passed"],
+    ["x is already there, at 01. Opened draft pull request #7 into main: https://h/7", "passed"],
+    ["x is already there, at 01. Pull request #7 is already open for this branch", "passed"],
     ["Pushed x at 01. There is no pull request: this repository is plain git", "wrong_exit"],
     ["", "wrong_exit"],
   ])("%s: %s", (output, state) => {

@@ -13,10 +13,10 @@ interface AddOptions extends BoardOptions, FieldOptions {
 
 export function addTasksAddCommand(group: Command, host: CliHost): void {
   addFieldOptions(group.command("add"), "")
-    .description("Puts a task on a board.")
-    .argument("<title...>", "what is to be done")
+    .description("Add a task to a board.")
+    .argument("<title...>", "the task, in one line")
     .option(...BOARD_OPTION)
-    .option("--for <session>", "the session that is to do it; it is told")
+    .option("--for <session>", "the session to assign it to; it is notified")
     .action((title: string[], options: AddOptions, command: Command) =>
       perform(host, command, (invocation) => addTask(invocation, title.join(" "), options)),
     );
@@ -41,6 +41,6 @@ async function addTask(
     { idempotencyKey: randomUUID() },
   );
   const { id, status } = response.task;
-  invocation.print(response, [`${id} is on the board, ${status}.`]);
+  invocation.print(response, [`${id} was added: ${status}.`]);
   return DONE;
 }

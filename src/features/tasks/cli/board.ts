@@ -10,7 +10,7 @@ export interface BoardOptions {
 
 export const BOARD_OPTION = [
   "--session <session>",
-  "any session of the tree whose board it is: its id, the end of it, or its title",
+  "any session of the tree that the board belongs to: its id, the end of its id, or its title",
   ORCHESTRATOR,
 ] as const;
 

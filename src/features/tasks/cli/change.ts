@@ -22,27 +22,33 @@ interface EditOptions extends BoardOptions, FieldOptions {
 export function addTasksChangeCommands(group: Command, host: CliHost): void {
   group
     .command("begin")
-    .description("Begins a task, or takes up again one that is over.")
-    .argument("<task>", "its id")
+    .description("Start a task, or reopen one that is settled.")
+    .argument("<task>", "the task's id")
     .option(...BOARD_OPTION)
     .action((id: string, options: BoardOptions, command: Command) =>
       perform(host, command, (invocation) =>
         change(invocation, options, id, { status: "in_progress" }),
       ),
     );
-  addSettle(group, host, "done", "completed", "Completes a task; what waited for it is unblocked.");
+  addSettle(
+    group,
+    host,
+    "done",
+    "completed",
+    "Complete a task. Tasks that waited for it are unblocked.",
+  );
   addSettle(
     group,
     host,
     "fail",
     "failed",
-    "Says that a task cannot be done; what waits for it is told.",
+    "Mark a task as failed. Tasks that wait for it are notified.",
   );
   group
     .command("block")
-    .description("Blocks a task by hand, until somebody unblocks it.")
-    .argument("<task>", "its id")
-    .argument("<reason...>", "what it waits for")
+    .description("Block a task by hand, until somebody unblocks it.")
+    .argument("<task>", "the task's id")
+    .argument("<reason...>", "the reason")
     .option(...BOARD_OPTION)
     .action((id: string, reason: string[], options: BoardOptions, command: Command) =>
       perform(host, command, (invocation) =>
@@ -51,8 +57,8 @@ export function addTasksChangeCommands(group: Command, host: CliHost): void {
     );
   group
     .command("unblock")
-    .description("Lifts a block by hand; tasks it waits for still block it.")
-    .argument("<task>", "its id")
+    .description("Unblock a task that was blocked by hand. Open dependencies still block it.")
+    .argument("<task>", "the task's id")
     .option(...BOARD_OPTION)
     .action((id: string, options: BoardOptions, command: Command) =>
       perform(host, command, (invocation) =>
@@ -66,9 +72,9 @@ export function addTasksChangeCommands(group: Command, host: CliHost): void {
 function addAssign(group: Command, host: CliHost): void {
   group
     .command("assign")
-    .description("Gives a task to a session, which is told, or takes it away with none.")
-    .argument("<task>", "its id")
-    .argument("<to>", "the session: its id, the end of it, or its title; or none")
+    .description("Assign a task to a session, which is notified; none unassigns it.")
+    .argument("<task>", "the task's id")
+    .argument("<to>", "the session: its id, the end of its id, or its title; or none")
     .option(...BOARD_OPTION)
     .action((id: string, to: string, options: BoardOptions, command: Command) =>
       perform(host, command, async (invocation) => {
@@ -79,11 +85,11 @@ function addAssign(group: Command, host: CliHost): void {
 }
 
 function addEdit(group: Command, host: CliHost): void {
-  addFieldOptions(group.command("edit"), "; none takes it away")
-    .description("Changes what a task says and waits for. What is not said stays.")
-    .argument("<task>", "its id")
+  addFieldOptions(group.command("edit"), "; none removes it")
+    .description("Change a task's text and dependencies. Fields you leave out stay as they are.")
+    .argument("<task>", "the task's id")
     .option(...BOARD_OPTION)
-    .option("--title <title>", "what is to be done")
+    .option("--title <title>", "the task, in one line")
     .action((id: string, options: EditOptions, command: Command) =>
       perform(host, command, (invocation) => {
         const body = { title: options.title, ...fieldsOf(options) };
@@ -91,7 +97,7 @@ function addEdit(group: Command, host: CliHost): void {
           throw new Refusal(
             "invalid",
             "wrong_usage",
-            "Say what to change, such as --title; --help lists what there is.",
+            "Say what to change, such as --title; --help lists the options.",
           );
         return change(invocation, options, id, body);
       }),
@@ -108,9 +114,9 @@ function addSettle(
   group
     .command(name)
     .description(description)
-    .argument("<task>", "its id")
+    .argument("<task>", "the task's id")
     .option(...BOARD_OPTION)
-    .option("--result <text>", "what came of it")
+    .option("--result <text>", "its result")
     .action((id: string, options: SettleOptions, command: Command) =>
       perform(host, command, (invocation) =>
         change(invocation, options, id, { status, result: options.result }),
@@ -128,10 +134,10 @@ async function change(
   const board = await resolveBoard(api, options);
   const response = await api.again.tasks.update({ id: board, taskId: id, body });
   const { task, unblocked } = response;
-  const who = task.sessionId === null ? "" : `, ${task.sessionId} has it`;
+  const who = task.sessionId === null ? "" : `, assigned to ${task.sessionId}`;
   invocation.print(response, [
     `${task.id} is ${task.status}${who}.`,
-    ...unblocked.map((one) => safeLine(`${one.id} is not blocked any more: ${one.title}`)),
+    ...unblocked.map((one) => safeLine(`${one.id} is no longer blocked: ${one.title}`)),
   ]);
   return DONE;
 }

@@ -18,22 +18,22 @@ export interface FieldOptions {
 /** Adds the options. `taking`: help text about removing a value. */
 export function addFieldOptions(command: Command, taking: string): Command {
   return command
-    .option("--description <text>", "what whoever takes it has to know; empty for nothing")
+    .option("--description <text>", "what the assignee needs to know; empty removes it")
     .option(
       "--after <task>",
-      `a task that must be completed first; may be repeated${taking}`,
+      `a task that must be completed first; can be repeated${taking}`,
       repeatable,
     )
-    .option("--part-of <task>", `the task it is a part of${taking}`)
+    .option("--part-of <task>", `its parent task${taking}`)
     .addOption(new Option("--priority <priority>", "how urgent it is").choices(TASK_PRIORITIES))
-    .option("--label <label>", `a label to find it by; may be repeated${taking}`, repeatable)
+    .option("--label <label>", `a label; can be repeated${taking}`, repeatable)
     .option(
       "--due <when>",
-      `until when: 2030-01-31 is the end of that day here; or 2030-01-31T12:00${taking}`,
+      `when it is due: 2030-01-31 is the end of that day in your time zone; or 2030-01-31T12:00${taking}`,
     )
     .option(
       "--check <command>",
-      `what must pass in the session's workspace before it is completed${taking}`,
+      `command that must pass in the session's workspace before it can be completed${taking}`,
     );
 }
 

@@ -10,7 +10,7 @@ import { addTasksShowCommand } from "./show.ts";
 export function addTasksCommands(program: Command, host: CliHost): void {
   const group = program
     .command("tasks")
-    .description("The task board of your orchestrator, or of any other session.");
+    .description("The task board of your orchestrator or of another session.");
   addTasksLsCommands(group, host);
   addTasksAddCommand(group, host);
   addTasksShowCommand(group, host);

@@ -22,15 +22,15 @@ interface LsOptions extends BoardOptions {
 
 export function addTasksLsCommands(group: Command, host: CliHost): void {
   asDefault(group.command("ls", BY_DEFAULT))
-    .description("Lists the tasks of a board in its order.")
+    .description("List the tasks of a board in its order.")
     .option(...BOARD_OPTION)
     .option(
       "--status <status>",
-      "pending, in_progress, blocked, completed, failed; or several with commas",
+      "pending, in_progress, blocked, completed, failed; separate several with commas",
     )
-    .option("--assigned <session>", "only tasks of this session; none: nobody's")
+    .option("--assigned <session>", "only tasks of this session; none: unassigned ones")
     .option("--label <label>", "only tasks with this label")
-    .option("--part-of <task>", "only parts of this task; none: parts of no other")
+    .option("--part-of <task>", "only subtasks of this task; none: only top-level tasks")
     .action((options: LsOptions, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
@@ -41,19 +41,23 @@ export function addTasksLsCommands(group: Command, host: CliHost): void {
         const id = await resolveBoard(api, options);
         const items = await api.listAll(api.tasks.list, { id, query });
         const isAll = Object.values(query).every((value) => value === undefined);
-        return print(invocation, items, isAll ? NO_TASKS : "No task is like that.");
+        return print(invocation, items, isAll ? NO_TASKS : "No matching tasks.");
       }),
     );
   group
     .command("ready")
-    .description("Lists what anybody could begin now, the most urgent first.")
+    .description("List unassigned tasks that can start now, most urgent first.")
     .option(...BOARD_OPTION)
     .action((options: BoardOptions, command: Command) =>
       perform(host, command, async (invocation) => {
         const api = invocation.api();
         const id = await resolveBoard(api, options);
         const { items } = await api.again.tasks.ready({ id, query: { limit: READY_LIMIT } });
-        return print(invocation, items, "Nothing is ready: all is done, taken or blocked.");
+        return print(
+          invocation,
+          items,
+          "Nothing is ready: every task is done, assigned or blocked.",
+        );
       }),
     );
 }

@@ -12,10 +12,10 @@ interface RmOptions extends BoardOptions {
 export function addTasksRmCommand(group: Command, host: CliHost): void {
   group
     .command("rm")
-    .description("Deletes a task with all its parts; what waits for it is told.")
-    .argument("<task>", "its id")
+    .description("Delete a task with all its subtasks. Tasks that wait for it are notified.")
+    .argument("<task>", "the task's id")
     .option(...BOARD_OPTION)
-    .option("--yes", "do not ask")
+    .option("--yes", "skip the question")
     .action((id: string, options: RmOptions, command: Command) =>
       perform(host, command, (invocation) => remove(invocation, id, options)),
     );
@@ -24,7 +24,7 @@ export function addTasksRmCommand(group: Command, host: CliHost): void {
 async function remove(invocation: Invocation, id: string, options: RmOptions): Promise<Ending> {
   const { host } = invocation;
   const mustAsk = host.stdin.isTTY === true && options.yes !== true;
-  if (mustAsk && !(await confirm(host, `Delete ${id} and all its parts for good?`))) {
+  if (mustAsk && !(await confirm(host, `Delete ${id} and all its subtasks permanently?`))) {
     invocation.note("Nothing was changed.");
     return EXIT.failed;
   }
@@ -32,7 +32,7 @@ async function remove(invocation: Invocation, id: string, options: RmOptions): P
   const response = await api.tasks.delete({ id: await resolveBoard(api, options), taskId: id });
   const more = response.deleted.length - 1;
   invocation.print(response, [
-    more === 0 ? `${id} is deleted.` : `${id} is deleted, and what was part of it (${more}).`,
+    more === 0 ? `${id} is deleted.` : `${id} is deleted, with its subtasks (${more}).`,
   ]);
   return DONE;
 }

@@ -13,8 +13,8 @@ const OUTPUT_LINES = 20;
 export function addTasksShowCommand(group: Command, host: CliHost): void {
   group
     .command("show")
-    .description("Shows a task, its last check and who changed what.")
-    .argument("<task>", "its id")
+    .description("Show a task, its last check and its changes.")
+    .argument("<task>", "the task's id")
     .option(...BOARD_OPTION)
     .action((id: string, options: BoardOptions, command: Command) =>
       perform(host, command, async (invocation) => {
@@ -49,7 +49,7 @@ function linesOf(host: CliHost, page: TaskPage, names: Names): string[] {
     ...section("Description", textLines(task.description)),
     ...section("Result", textLines(task.result)),
     ...section("Parts", parts.map(linkLine)),
-    ...section("What waits for it", dependents.map(linkLine)),
+    ...section("Tasks that wait for it", dependents.map(linkLine)),
     ...section("Last check", checks.slice(0, 1).flatMap(checkLines)),
     ...section(
       "Changes",
@@ -63,10 +63,10 @@ function linkLine({ id, title, status }: TaskLink): string {
 }
 
 const FIELD_WORDS: Readonly<Record<string, string>> = {
-  created: "put it on the board",
+  created: "created it",
   overdue: "noticed that it is overdue",
   position: "moved it",
-  sessionId: "who has it",
+  sessionId: "assignee",
   parentTaskId: "part of",
   dueAt: "due",
   blockedBy: "waits for",

@@ -80,7 +80,7 @@ describe("muster tasks", () => {
   it("makes the orchestrator whose board it is, when there is none yet", async () => {
     answers("GET", ORCHESTRATOR, { session: null, needsRestart: false });
     answers("POST", ORCHESTRATOR, { session: { id: "orchestrator:usr_1" } });
-    expect((await run("add", "Count otters")).out).toBe("tsk_1 is on the board, blocked.\n");
+    expect((await run("add", "Count otters")).out).toBe("tsk_1 was added: blocked.\n");
     expect(server.requests("POST", ORCHESTRATOR)).toHaveLength(1);
     list("/api/sessions/ses_1/tasks", []);
     await run("ls", "--session", "ses_1");
@@ -91,7 +91,7 @@ describe("muster tasks", () => {
     const words = ["--for", "ses_9", "--after", "tsk_0", "--after", "tsk_8", "--part-of", "tsk_5"];
     const more = ["--label", "zoo", "--due", "2030-01-31", "--check", "npm test", "--label", "big"];
     const { out } = await run("add", ...words, "--priority", "high", ...more, "Count", "otters");
-    expect(out).toBe("tsk_1 is on the board, blocked.\n");
+    expect(out).toBe("tsk_1 was added: blocked.\n");
     const [seen] = server.requests("POST", TASKS);
     expect(seen?.body).toEqual({
       title: "Count otters",
@@ -132,10 +132,10 @@ describe("muster tasks", () => {
     expect(out).toMatch(/session +Counter \(ses_9\)/);
     expect(out).toMatch(/waits for +Find them \(tsk_0\)/);
     expect(out).toMatch(/created +.* by you\n/);
-    expect(out).toContain("What waits for it\nWrite it up (tsk_2), blocked\n");
-    expect(out).toMatch(/Bea: who has it – → A session\n/);
+    expect(out).toContain("Tasks that wait for it\nWrite it up (tsk_2), blocked\n");
+    expect(out).toMatch(/Bea: assignee – → A session\n/);
     expect(out).toMatch(/session:ses_8: waits for – → tsk_0\n/);
-    expect(out).toMatch(/you: put it on the board\n/);
+    expect(out).toMatch(/you: created it\n/);
     expect(out).toMatch(/check +npm test/);
     expect(out).toMatch(/Last check\nnot passed, exit code 1, .*\n1 failed\n/);
     expect(out).toMatch(/Muster: status pending → blocked/);
@@ -168,7 +168,7 @@ describe("muster tasks", () => {
   ])("%s %j", async (name, words, body) => {
     const { out } = await run(name, ...words);
     expect(server.requests("PUT", `${TASKS}/tsk_1`)[0]?.body).toEqual(body);
-    expect(out).toBe("tsk_1 is blocked, ses_9 has it.\ntsk_2 is not blocked any more: Next\n");
+    expect(out).toBe("tsk_1 is blocked, assigned to ses_9.\ntsk_2 is no longer blocked: Next\n");
   });
 
   it("finds the board by any name of a session, and takes no typing error for a list", async () => {
@@ -180,7 +180,7 @@ describe("muster tasks", () => {
     expect(err).toContain("unknown command 'dnoe'");
     expect((await run("edit", "tsk_1")).code).toBe(2);
     list(TASKS, []);
-    expect((await run("ls", "--label", "zoo")).out).toBe("No task is like that.\n");
+    expect((await run("ls", "--label", "zoo")).out).toBe("No matching tasks.\n");
   });
 
   it("says which command does what a refusal advises", async () => {
@@ -192,7 +192,7 @@ describe("muster tasks", () => {
 
   it("deletes with all parts, and says what was refused", async () => {
     expect((await run("rm", "tsk_1", "--yes")).out).toBe(
-      "tsk_1 is deleted, and what was part of it (1).\n",
+      "tsk_1 is deleted, with its subtasks (1).\n",
     );
     server.refuse("PUT", `${TASKS}/tsk_1`, 409, "check_not_passed");
     expect((await run("done", "tsk_1")).code).toBe(7);

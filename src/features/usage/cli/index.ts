@@ -22,8 +22,8 @@ const TITLE_WIDTH = 40;
 export function addUsageCommand(program: Command, host: CliHost): void {
   program
     .command("usage")
-    .description("Shows tokens, cost, time and tool calls.")
-    .addOption(new Option("--by <group>", "added up by").choices(USAGE_GROUPS).default("day"))
+    .description("Show tokens, cost, time and tool calls.")
+    .addOption(new Option("--by <group>", "group by").choices(USAGE_GROUPS).default("day"))
     .option("--from <day>", "from this day on (YYYY-MM-DD, UTC)")
     .option("--to <day>", "until this day")
     .action((options: Options, command: Command) =>
@@ -36,7 +36,7 @@ async function showUsage(invocation: Invocation, options: Options): Promise<Endi
   if (invocation.json) {
     invocation.print({ items, next: null, total }, []);
   } else if (items.length === 0) {
-    invocation.print(null, ["Nothing was used."]);
+    invocation.print(null, ["No usage."]);
   } else {
     printTable(
       invocation.host,

@@ -57,7 +57,7 @@ export function createApi({ url, key }: ServerAddress): Api {
       throw new Refusal(
         "unavailable",
         "not_muster",
-        `What answers at ${url} is not a Muster server. Check --server or MUSTER_SERVER.`,
+        `There is no Muster server at ${url}. Check --server or MUSTER_SERVER.`,
       );
     }
   }

@@ -51,7 +51,7 @@ function ownerKey(config: Config, url: string): string {
     throw new Refusal(
       "unauthenticated",
       "key_missing",
-      `The key of this machine's server is not sent to ${url}. Set MUSTER_API_KEY to a key of that server.`,
+      `This machine's owner key is not sent to ${url}. Set MUSTER_API_KEY to a key of that server.`,
     );
   }
   const path = ownerKeyPath(config);
@@ -65,7 +65,7 @@ function ownerKey(config: Config, url: string): string {
   throw new Refusal(
     "unauthenticated",
     "key_missing",
-    `No key: MUSTER_API_KEY is not set and ${path} does not exist. The first start writes it (npm start); is MUSTER_HOME right?`,
+    `No key: MUSTER_API_KEY is not set and ${path} does not exist. The first start creates it (npm start); check MUSTER_HOME.`,
   );
 }
 

@@ -22,7 +22,7 @@ export function refusalFrom(status: number, text: string): ServerRefusal {
   const message =
     typeof error.message === "string" && error.message !== ""
       ? error.message
-      : `The server answered ${status} without saying why. Is this the address of a Muster server?`;
+      : `The server answered ${status} without a reason. Check that this is the address of a Muster server.`;
   const details = Array.isArray(error.details) ? error.details.filter(isDetail) : [];
   return new ServerRefusal(status, code, message, details);
 }

@@ -97,8 +97,8 @@ describe("muster restore", () => {
     const { code, out } = await run(["restore", copy, "--yes"]);
     expect(code).toBe(0);
     expect(out).toContain("5 unfinished runs were fenced off");
-    expect(out).toContain("3 of them wait");
-    expect(out).toContain("1 deliveries");
+    expect(out).toContain("3 of them are queued again");
+    expect(out).toContain("1 pending deliveries");
     const free = { state: "pending", fence: 1_000_003, runner_id: null, lease_until: null };
     expect(runs()).toEqual({
       run_pending: free,

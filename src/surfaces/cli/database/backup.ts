@@ -11,10 +11,10 @@ import { isPostgres, quoted, withoutPassword } from "./postgres-address.ts";
 export function addBackupCommand(program: Command, host: CliHost): void {
   program
     .command("backup")
-    .description("Writes a copy of the database to a file, also while the server runs.")
+    .description("Write a backup of the database to a file, also while the server runs.")
     .argument(
       "[file]",
-      "where to write it; never overwrites (default: muster-backup-<time>.db here)",
+      "the file to write; never overwritten (default: muster-backup-<time>.db here)",
     )
     .action((file: string | undefined, _options: object, command: Command) =>
       perform(host, command, (invocation) => backup(invocation, file)),
@@ -36,10 +36,10 @@ async function backup(invocation: Invocation, file: string | undefined): Promise
   const { size } = statSync(target);
   invocation.print({ file: target, bytes: size }, [`${target} (${formatBytes(size)}, checked)`]);
   invocation.note(
-    "It holds everything people and agents wrote. Go back to it with: muster restore FILE",
+    "It contains everything people and agents wrote. Restore it with: muster restore FILE",
   );
   invocation.note(
-    "Stored secrets need secret.key of the data folder: keep a copy of it elsewhere.",
+    "Stored secrets need secret.key from the data folder: keep a copy of it elsewhere.",
   );
   return DONE;
 }
@@ -59,6 +59,7 @@ function refusePostgres(
   return new Refusal(
     "unsupported",
     "use_pg_dump",
-    `PostgreSQL has its own tool, which is safe while the server runs:\n  ${command}`,
+    `PostgreSQL has its own backup tool, which is safe while the server runs:
+ ${command}`,
   );
 }

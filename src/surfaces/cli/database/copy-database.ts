@@ -18,7 +18,7 @@ export async function copyDatabase(from: Database.Database, to: string): Promise
       throw new Refusal(
         "invalid",
         "copy_damaged",
-        `The copy is not whole (${damage[0]}). The database may be damaged; run: muster doctor`,
+        `The backup is incomplete (${damage[0]}). The database may be damaged; run: muster doctor`,
       );
     }
     await syncPath(to);
@@ -36,7 +36,7 @@ async function createPrivateFile(path: string): Promise<void> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") {
-      throw new Refusal("conflict", "file_exists", `${path} exists already. Name another file.`);
+      throw new Refusal("conflict", "file_exists", `${path} already exists. Name another file.`);
     }
     throw new Refusal("invalid", "file_not_writable", `${path} cannot be written: ${message}.`, {
       cause: error,
@@ -49,7 +49,7 @@ function fullDisk(error: unknown, path: string): Refusal | undefined {
   return new Refusal(
     "unavailable",
     "disk_full",
-    `There is no room for ${path}. Nothing was changed.`,
+    `There is not enough space for ${path}. Nothing was changed.`,
     { cause: error },
   );
 }

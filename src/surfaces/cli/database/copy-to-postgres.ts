@@ -171,7 +171,7 @@ async function requireSameCount(
   throw new Refusal(
     "unavailable",
     "copy_incomplete",
-    `Of ${had} rows of ${table}, ${has} arrived. Nothing was kept; try again.`,
+    `Only ${has} of ${had} rows of ${table} were copied. Nothing was kept. Try again.`,
   );
 }
 

@@ -81,7 +81,7 @@ export function checkRestorable(
     throw new Refusal(
       "invalid",
       "same_file",
-      "That file is the database itself. Name a copy of it.",
+      "That file is the database itself. Name a backup of it.",
     );
   }
   const db = openReadOnly(from);
@@ -106,7 +106,7 @@ export function checkRestorable(
       throw new Refusal(
         "invalid",
         "file_damaged",
-        `${from} is damaged (${damage}). Use another copy.`,
+        `${from} is damaged (${damage}). Use another backup.`,
       );
   } finally {
     db.close();

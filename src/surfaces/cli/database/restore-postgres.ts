@@ -57,7 +57,7 @@ export async function requireEmpty(client: pg.ClientBase): Promise<void> {
   throw new Refusal(
     "conflict",
     "database_not_empty",
-    `The PostgreSQL database has tables already (${rows[0]?.name}). Make an empty one (createdb), name it in MUSTER_DATABASE_URL, and restore again.`,
+    `The PostgreSQL database already has tables (${rows[0]?.name}). Create an empty one (createdb), name it in MUSTER_DATABASE_URL, and restore again.`,
   );
 }
 

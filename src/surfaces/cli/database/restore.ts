@@ -21,21 +21,21 @@ export function addRestoreCommand(program: Command, host: CliHost): void {
   program
     .command("restore")
     .description(
-      "Goes back to a copy of the database, or takes one to PostgreSQL. The server must be stopped; the present database is kept.",
+      "Restore a backup, also into PostgreSQL. Stop the server first; the present database is kept.",
     )
     .argument("[file]", "a file written by muster backup")
-    .option("--yes", "do not ask")
+    .option("--yes", "skip the question")
     .option(
       "--without-secrets",
-      "the secret key of the copy is lost: remove what only it could open",
+      "the backup's secret key is lost: remove everything encrypted with it",
     )
     .option(
       "--keep-access",
-      "nobody was removed and nothing was revoked since the copy was made: keep all ways in",
+      "nothing was revoked and nobody was removed since the backup: keep all access",
     )
     .option(
       "--adopt",
-      "instead of a file: the database was put back by other means, such as pg_restore; make it safe",
+      "instead of a file: the database was restored by other means, such as pg_restore; make it safe",
     )
     .action((file: string | undefined, options: Options, command: Command) =>
       perform(host, command, (invocation) => restore(invocation, file, options)),
@@ -107,14 +107,14 @@ async function isConfirmed(
     throw new Refusal(
       "invalid",
       "wrong_usage",
-      "Restoring replaces the database. Add --yes to do it without being asked.",
+      "This replaces the database. Add --yes to restore without the question.",
     );
   }
   return confirm(
     host,
     from === undefined
-      ? `Make ${name} safe to start from? Tokens, browsers and other ways in are ended.`
-      : `Put ${from} in the place of ${name}? The present database is kept.`,
+      ? `Make ${name} safe to start? Tokens, browser sign-ins and other access will be revoked.`
+      : `Replace ${name} with ${from}? The present database is kept.`,
   );
 }
 
@@ -122,7 +122,7 @@ function wrongUsage(): Refusal {
   return new Refusal(
     "invalid",
     "wrong_usage",
-    "Name the copy: muster restore FILE. For a database that was put back by other means: muster restore --adopt",
+    "Name the backup: muster restore FILE. For a database restored by other means: muster restore --adopt",
   );
 }
 
@@ -133,7 +133,9 @@ function refuseDump(databaseUrl: string, file: string): void {
   throw new Refusal(
     "unsupported",
     "use_pg_restore",
-    `This is no SQLite copy. A dump of PostgreSQL is put back by its own tool. Stop every server, then:\n  ${command}\n  npx muster restore --adopt`,
+    `This is not a SQLite backup. Restore a PostgreSQL dump with PostgreSQL's own tool. Stop every server, then:
+ ${command}
+ npx muster restore --adopt`,
   );
 }
 

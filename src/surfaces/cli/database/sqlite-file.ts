@@ -14,7 +14,7 @@ export function sqlitePathOf(databaseUrl: string): string {
     throw new Refusal(
       "unsupported",
       "database_in_memory",
-      "This database lives in memory only: there is no file.",
+      "This database is in memory only: there is no file.",
     );
   }
   return resolve(path);

@@ -12,14 +12,14 @@ export function checkDataFolder({ home }: Config): Finding[] {
   const name = "data folder";
   const stats = statSync(home, { throwIfNoEntry: false });
   if (!stats)
-    return [warn(name, `${home} does not exist yet.`, "The first start makes it: npm start")];
+    return [warn(name, `${home} does not exist yet.`, "The first start creates it: npm start")];
   if (!stats.isDirectory())
     return [fail(name, `${home} is not a folder.`, "Set MUSTER_HOME to a folder.")];
   if (!isWritable(home)) {
     return [
       fail(
         name,
-        `${home} cannot be written.`,
+        `${home} is not writable.`,
         `Give it to the user who runs the server: chown -R "$USER" ${home}`,
       ),
     ];
@@ -37,7 +37,7 @@ export function checkOwnerKey(config: Config): Finding {
   const path = ownerKeyPath(config);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) {
-    return warn(name, `${path} does not exist.`, "The next start writes one: npm start");
+    return warn(name, `${path} does not exist.`, "The next start creates one: npm start");
   }
   if (!isPrivate(stats)) return { ...notPrivate(name, path, stats, "600"), level: "fail" };
   return ok(name, `${path} (mode ${modeOf(stats)})`);
@@ -48,7 +48,7 @@ function checkRoom(home: string): Finding {
   const { bavail, bsize } = statfsSync(home);
   const free = bavail * bsize;
   const text = `${formatBytes(free)} free`;
-  const mend = "Make room, or move MUSTER_HOME to a larger disk.";
+  const mend = "Free some space, or move MUSTER_HOME to a larger disk.";
   if (free < FULL_BYTES) return fail(name, text, mend);
   return free < LOW_BYTES ? warn(name, text, mend) : ok(name, text);
 }

@@ -16,8 +16,9 @@ export function checkRunnerDisks(runners: readonly Runner[]): Finding[] {
       `${mirrors.count} mirrors ${formatBytes(mirrors.bytes)}`,
       `${removed.count} removed ${formatBytes(removed.bytes)}`,
     ].join(", ");
-    const mend = "End sessions that are done, or make room on that machine.";
-    if (disk.isLow) return [fail("runner disk", text, `${mend} Work waits and goes on by itself.`)];
+    const mend = "End sessions that are done, or free space on that machine.";
+    if (disk.isLow)
+      return [fail("runner disk", text, `${mend} Work waits and continues by itself.`)];
     return [disk.isPressed ? warn("runner disk", text, mend) : ok("runner disk", text)];
   });
 }

@@ -20,7 +20,7 @@ export function checkModels(env: Environment, { model }: Config): Finding {
   if (set.length > 0) return ok("models", `${wanted}set: ${set.join(", ")}`);
   return warn(
     "models",
-    `${wanted}no provider is set up in the environment; the built-in demo/story is used`,
+    `${wanted}no provider is configured in the environment; the built-in demo/story is used`,
     "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, run Ollama, or add one with: muster providers set. `muster models` shows what a running server can use.",
   );
 }

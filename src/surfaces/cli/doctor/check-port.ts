@@ -12,12 +12,12 @@ const ME_PATH = routePath(ROUTE_TABLE.me.get, {});
 
 export async function checkPort(config: Config): Promise<Finding[]> {
   const { host, port } = config;
-  if (port === 0) return [ok(NAME, "any free one (MUSTER_PORT is 0)")];
+  if (port === 0) return [ok(NAME, "any free port (MUSTER_PORT is 0)")];
   const url = localAddress(config);
   const health = await ask(`${url}/health`);
   if (health === undefined) return [await checkFree(host, port)];
   if (!(await isMuster(url, health))) return [taken(port)];
-  return [ok(NAME, `a Muster answers at ${url}`), ...(await checkKey(config, url))];
+  return [ok(NAME, `a Muster server answers at ${url}`), ...(await checkKey(config, url))];
 }
 
 async function checkFree(host: string, port: number): Promise<Finding> {
@@ -26,7 +26,7 @@ async function checkFree(host: string, port: number): Promise<Finding> {
   if (code === "EADDRINUSE") return taken(port);
   return fail(
     NAME,
-    `${host}:${port} cannot be listened on (${code})`,
+    `cannot listen on ${host}:${port} (${code})`,
     "Set MUSTER_HOST to an address of this machine, and MUSTER_PORT to 1024 or more.",
   );
 }
@@ -60,13 +60,13 @@ async function checkKey(config: Config, url: string): Promise<Finding[]> {
       fail(
         name,
         `${which} is not accepted`,
-        "Is MUSTER_HOME the folder of this server? If it is, a restart writes a new owner key.",
+        "Check that MUSTER_HOME is this server's folder. If it is, a restart creates a new owner key.",
       ),
     ];
   return [
     warn(
       name,
-      `${which} could not be tried (${me ? `status ${me.status}` : "no answer"})`,
+      `${which} could not be checked (${me ? `status ${me.status}` : "no answer"})`,
       "Try again shortly.",
     ),
   ];
@@ -82,7 +82,7 @@ async function checkProxy(url: string, key: string): Promise<Finding[]> {
   return [
     warn(
       "proxy",
-      `${count} requests since the start came through a proxy that is not trusted, so everybody behind it counts as one address`,
+      `${count} requests since the start came through an untrusted proxy, so everybody behind it counts as one address`,
       "Set MUSTER_TRUSTED_PROXY to its address; the server's log names it.",
     ),
   ];

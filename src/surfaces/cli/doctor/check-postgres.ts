@@ -34,7 +34,7 @@ export async function checkPostgres(
       "select to_regclass('schema_migrations')::text as name",
     );
     if (!table.rows[0]?.name)
-      return [answers, warn("schema", "empty", "The first start makes it: npm start")];
+      return [answers, warn("schema", "empty", "The first start creates it: npm start")];
     const { rows } = await client.query<{ id: string }>("select id from schema_migrations");
     return [
       answers,

@@ -11,7 +11,7 @@ export function checkNode(version = process.versions.node): Finding {
   return fail(
     "node",
     `Node ${version} is too old`,
-    `Install Node ${OLDEST_NODE} or newer, or start with npm start, which brings its own.`,
+    `Install Node ${OLDEST_NODE} or newer, or use npm start, which brings its own.`,
   );
 }
 

@@ -23,8 +23,8 @@ export async function checkSandbox(
         SANDBOX,
         `agents work without a sandbox on ${runner.name} (${runner.id})`,
         runner.unsandboxed === null
-          ? "Leave out MUSTER_SANDBOX there to use bubblewrap."
-          : `Take it back with: muster runners require-sandbox ${runner.id}`,
+          ? "Unset MUSTER_SANDBOX there to use bubblewrap."
+          : `Revoke it with: muster runners require-sandbox ${runner.id}`,
       ),
     );
   const elsewhere = runners
@@ -45,7 +45,7 @@ async function checkHere(sandbox: Config["sandbox"], path: string): Promise<Find
     return warn(
       SANDBOX,
       "MUSTER_SANDBOX is local: agents run commands on this machine without a sandbox",
-      "Leave it out to use bubblewrap.",
+      "Unset it to use bubblewrap.",
     );
   const trial = await tryBubblewrap(path);
   if (trial.works) return ok(SANDBOX, "bubblewrap works");

@@ -14,7 +14,7 @@ const NAME = "database";
 
 export function checkSqlite(path: string, migrations: readonly Migration[]): Finding[] {
   if (!existsSync(path))
-    return [warn(NAME, `${path} does not exist yet.`, "The first start makes it: npm start")];
+    return [warn(NAME, `${path} does not exist yet.`, "The first start creates it: npm start")];
   try {
     return [checkFile(path), ...checkContent(path, migrations)];
   } catch (error) {
@@ -22,7 +22,7 @@ export function checkSqlite(path: string, migrations: readonly Migration[]): Fin
       fail(
         NAME,
         (error as Error).message,
-        "Go back to a copy (muster restore FILE), or set MUSTER_DATABASE_URL.",
+        "Restore a backup (muster restore FILE), or set MUSTER_DATABASE_URL.",
       ),
     ];
   }
@@ -45,9 +45,9 @@ function checkContent(path: string, migrations: readonly Migration[]): Finding[]
       ? fail(
           "integrity",
           `The database is damaged: ${damage}`,
-          "Stop the server, then go back to a copy: muster restore FILE",
+          "Stop the server, then restore a backup: muster restore FILE",
         )
-      : ok("integrity", "quick_check found nothing");
+      : ok("integrity", "quick_check found no problems");
     return [whole, checkSchema(readSchemaState(db, migrations))];
   } finally {
     db.close();

@@ -77,14 +77,14 @@ describe("muster doctor", () => {
     expect(text).not.toContain("mst_owner");
   });
 
-  it("writes a line for each thing, and how to mend it", async () => {
+  it("writes a line for each thing, and how to fix it", async () => {
     chmodSync(join(folder.home, "owner.key"), 0o644);
     const host = createFakeHost({ env: { ...folder.env, ...machine("exit 0") } });
     expect(await runCommand(host, "doctor")).toBe(1);
     expect(host.out).toMatch(/^ok {4}node +Node 2\d/m);
     expect(host.out).toMatch(/^fail {2}owner key +.*mode 0644/m);
     expect(host.out).toMatch(/→ chmod 600 .*owner\.key/);
-    expect(host.out).toMatch(/1 to mend, \d to look at\.\n$/);
+    expect(host.out).toMatch(/1 to fix, \d to look at\.\n$/);
   });
 
   it.skipIf(process.platform !== "linux")("takes a missing sandbox for a problem", async () => {
@@ -108,7 +108,7 @@ describe("muster doctor", () => {
     const host = createFakeHost({ env: { ...folder.env, MUSTER_SANDBOX: "local" } });
     await runCommand(host, "doctor");
     expect(host.out).toMatch(/\nAgents run commands without a sandbox\. .*to look at\.\n$/);
-    expect(host.out).not.toContain("Nothing is broken");
+    expect(host.out).not.toContain("No problems");
   });
 
   it("names machines of a server that works without a sandbox, or has none", async () => {
@@ -189,7 +189,7 @@ describe("muster doctor", () => {
     server.answer("GET", "/health", (_seen, response) => response.end('{"status":"ok"}'));
     const env = { MUSTER_PORT: String(server.port) };
     const wrongKey = await examine(env);
-    expect(wrongKey.of("port")?.text).toContain("a Muster answers");
+    expect(wrongKey.of("port")?.text).toContain("a Muster server answers");
     expect(wrongKey.of("sign-in")?.level).toBe("fail");
     writeFileSync(join(folder.home, "owner.key"), KEY);
     server.answer("GET", "/api/me", (seen, response) => {

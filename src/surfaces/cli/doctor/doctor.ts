@@ -20,7 +20,7 @@ const NAME_WIDTH = 12;
 export function addDoctorCommand(program: Command, host: CliHost): void {
   program
     .command("doctor")
-    .description("Looks for what could be wrong on this machine, and says how to mend it.")
+    .description("Check this machine for problems and say how to fix them.")
     .action((_options: object, command: Command) => perform(host, command, examine));
 }
 
@@ -110,7 +110,7 @@ function findingLines({ name, level, text, mend }: Finding, style: Style): strin
 /** `isOpen`: agents work without a sandbox, which a person has allowed and which still comes first. */
 function summaryOf(failed: number, warned: number, isOpen: boolean): string {
   const open = isOpen ? "Agents run commands without a sandbox. " : "";
-  if (failed > 0) return `${open}${failed} to mend${warned > 0 ? `, ${warned} to look at` : ""}.`;
+  if (failed > 0) return `${open}${failed} to fix${warned > 0 ? `, ${warned} to look at` : ""}.`;
   if (isOpen) return `${open}${warned} to look at.`;
-  return warned > 0 ? `Nothing is broken; ${warned} to look at.` : "All is well.";
+  return warned > 0 ? `No problems; ${warned} to look at.` : "No problems.";
 }

@@ -10,6 +10,6 @@ export function asDefault(command: Command): Command {
     if (unknown === undefined) return;
     const group = command.parent ?? command;
     const names = group.commands.map((one) => one.name()).join(", ");
-    command.error(`error: unknown command '${unknown}'. There are: ${names}`);
+    command.error(`error: unknown command '${unknown}'. Commands: ${names}`);
   });
 }

@@ -18,13 +18,13 @@ export const EXIT = {
 const MEANINGS: Record<keyof typeof EXIT, string> = {
   ok: "done",
   failed: "the turn failed, or doctor found a problem",
-  usage: "wrong usage or a wrong setting",
+  usage: "wrong usage or an invalid setting",
   unreachable: "the server cannot be reached",
   refused: "refused",
   unauthorised: "not signed in, or not allowed",
-  notFound: "no such thing",
+  notFound: "not found",
   conflict: "not possible in the present state",
-  tampered: "the audit trail is not as it was written",
+  tampered: "the audit trail was tampered with",
   interrupted: "interrupted",
 };
 

@@ -17,7 +17,7 @@ it.each([
 });
 
 it.each(["Research", "ses_01h", "nobody", "", "aaa"])("%j is nobody for sure", (given) => {
-  expect(() => pickSession(ALL, given)).toThrow(/Say which by its id|No session is called/);
+  expect(() => pickSession(ALL, given)).toThrow(/Use the id|No session matches/);
 });
 
 it("names who may be meant", () => {

@@ -6,7 +6,7 @@ import type { Api } from "../client/api.ts";
 import { safeLine, shorten } from "./text/terminal.ts";
 
 /** Help text of an argument that names a session. */
-export const SESSION_ARGUMENT = "the session: its id, the end of it, or its title";
+export const SESSION_ARGUMENT = "the session: its id, the end of its id, or its title";
 
 const WHOLE_ID = /^ses_[0-9a-z]{26}$/;
 const SHORT_CHARS = 6;
@@ -56,7 +56,7 @@ export function pickSession<S extends Pick<Session, "id" | "title">>(
   throw new Refusal(
     "not_found",
     "not_found",
-    `No session is called ${JSON.stringify(shorten(safeLine(given), 100))}. See what there is with: muster sessions tree`,
+    `No session matches ${JSON.stringify(shorten(safeLine(given), 100))}. List sessions with: muster sessions tree`,
   );
 }
 
@@ -65,5 +65,5 @@ function describeMatches(given: string, found: readonly Pick<Session, "id" | "ti
     .slice(0, NAMED)
     .map(({ id, title }) => `${shorten(safeLine(title ?? "untitled"), 60)} (${id})`);
   const more = found.length > NAMED ? ` and ${found.length - NAMED} more` : "";
-  return `${JSON.stringify(shorten(safeLine(given), 100))} may be ${named.join(", ")}${more}. Say which by its id.`;
+  return `${JSON.stringify(shorten(safeLine(given), 100))} matches ${named.join(", ")}${more}. Use the id.`;
 }

@@ -8,8 +8,9 @@ import { refusalLines } from "./text/validation-words.ts";
 
 /** Commands that carry out the advice in a server's refusal. */
 const HINTS: Readonly<Record<string, string>> = {
-  task_blocked: "What it waits for: muster tasks edit TASK --after OTHER, or --after none",
-  dependency_cycle: "What a task waits for: muster tasks edit TASK --after OTHER, or --after none",
+  task_blocked: "Change what it waits for: muster tasks edit TASK --after OTHER, or --after none",
+  dependency_cycle:
+    "Change what a task waits for: muster tasks edit TASK --after OTHER, or --after none",
   answers_missing: "muster approvals answer ID ANSWER, or muster approvals deny ID",
   not_a_question: "muster approvals allow ID, or muster approvals deny ID",
   not_a_plan: "muster approvals allow ID, or muster approvals deny ID",

@@ -12,15 +12,15 @@ type Json = Record<string, unknown>;
 const errorSchema = z
   .object({
     error: z.object({
-      code: z.string().describe("Stable; programs act on it."),
-      message: z.string().describe("Says what to do next; its words may change."),
+      code: z.string().describe("Stable, for programs."),
+      message: z.string().describe("Says what to do next; the wording may change."),
       details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     }),
   })
   .meta({ id: "Error" });
 
 const ABOUT =
-  "Orchestrates AI agents on your own machines. One thing comes as `{<name>: …}`, a list as `{items, next}`: send `next` back as `cursor` for the page after. Bodies with unknown fields are refused. Whatever is refused has a stable code.";
+  "Orchestrates AI agents on your own machines. A single resource is `{<name>: …}`, a list `{items, next}`: send `next` back as `cursor` for the next page. Bodies with unknown fields are refused. Every refusal has a stable code.";
 
 /** `isPublic`: true for paths that need no credential. */
 export function openApiDocument(
@@ -43,7 +43,7 @@ export function openApiDocument(
       description: ABOUT,
       license: { name: "MIT License", identifier: "MIT" },
     },
-    servers: [{ url: "/", description: "The server that gave out this document" }],
+    servers: [{ url: "/", description: "The server that served this document" }],
     security: [{ bearer: [] }],
     tags: tagsOf(specs),
     paths,
@@ -57,7 +57,7 @@ export function openApiDocument(
         bearer: {
           type: "http",
           scheme: "bearer",
-          description: "An API key (`muster keys add`), or the key of the owner.",
+          description: "An API key (`muster keys add`), or the owner's key.",
         },
       },
     },
@@ -69,18 +69,18 @@ const IDEMPOTENCY_KEY = {
   in: "header",
   required: false,
   description:
-    "Names this request: sent again within seven days with the same body, it answers with what it made the first time and makes nothing new.",
+    "Identifies this request: repeated within seven days with the same body, it returns the first result and creates nothing new.",
   schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,200}$" },
 };
 
 const REFUSALS: readonly [RefusalStatus, name: string, words: string][] = [
   [400, "BadRequest", "The request is not valid"],
-  [401, "Unauthorized", "There is no credential, or it is not good any more"],
+  [401, "Unauthorized", "The credential is missing or no longer valid"],
   [403, "Forbidden", "Known to you, but not allowed"],
-  [404, "NotFound", "Missing, deleted or not yours, which answer alike"],
-  [409, "Conflict", "It does not fit the present state"],
+  [404, "NotFound", "Missing, deleted or not yours; the answer is the same"],
+  [409, "Conflict", "Conflicts with the present state"],
   [413, "TooLarge", "Too large"],
-  [415, "UnsupportedMediaType", "Not of a type that is understood here"],
+  [415, "UnsupportedMediaType", "Unsupported media type"],
   [429, "TooManyRequests", "A limit is reached"],
   [503, "Unavailable", "The server cannot do it now"],
 ];

@@ -118,7 +118,7 @@ function requireTurn(principal: Principal): Extract<Principal, { kind: "session"
   throw new Refusal(
     "forbidden",
     "run_token_required",
-    "Models are reached with the run token of the turn that asks, not with a runner's token. Update the runner to the version of its server.",
+    "Models are reached with the run token of the turn, not with a runner's token. Update the runner to its server's version.",
   );
 }
 
@@ -126,7 +126,7 @@ function runnersOnly(): Refusal {
   return new Refusal(
     "forbidden",
     "runners_only",
-    "Models are reached here by runners alone. To use a model, send a prompt to a session.",
+    "Only runners can reach models here. To use a model, send a prompt to a session.",
   );
 }
 
@@ -152,7 +152,7 @@ function noSuchRoute(): Refusal {
   return new Refusal(
     "not_found",
     "gateway_route_unknown",
-    `The model gateway does not know this route. It knows, below /api/gateway/<provider>/v1/: ${routes}.`,
+    `The model gateway does not have this route. Its routes, below /api/gateway/<provider>/v1/: ${routes}.`,
   );
 }
 
@@ -163,7 +163,7 @@ function refusePacked(c: Context<AppEnv>): void {
   throw new Refusal(
     "unsupported",
     "gateway_body_packed",
-    "The model gateway reads requests as they are. Send the body without Content-Encoding.",
+    "The model gateway does not accept encoded requests. Send the body without Content-Encoding.",
   );
 }
 
@@ -247,7 +247,7 @@ function redirected(c: Context, log: Log, provider: string, status: number): Res
   return badGateway(
     c,
     "provider_redirected",
-    `The provider ${provider} answered ${status} and pointed elsewhere, which is not followed. Put its final address in the settings.`,
+    `The provider ${provider} answered ${status} with a redirect, which is not followed. Put its final address in the settings.`,
   );
 }
 

@@ -65,12 +65,9 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
 
   function slowDown(waitMs: number): void {
     if (waitMs > 0)
-      throw new Refusal(
-        "limit",
-        "rate_limited",
-        "Too many requests. Wait, then go on more slowly.",
-        { retryAfterMs: waitMs },
-      );
+      throw new Refusal("limit", "rate_limited", "Too many requests. Wait, then send fewer.", {
+        retryAfterMs: waitMs,
+      });
   }
 
   /** Counts a request for its credential, and for the person behind it. */
@@ -123,7 +120,7 @@ export function createCallers({ auth, clock, cookieName, rateLimit }: CallerOpti
     return new Refusal(
       "unauthenticated",
       "unauthenticated",
-      "This browser is not signed in any more, or not at this address. Sign in again.",
+      "This browser is no longer signed in, or not at this address. Sign in again.",
       isSignedOut ? { details: [{ path: SIGNED_OUT, message: "it was signed out" }] } : {},
     );
   }
@@ -152,7 +149,7 @@ function noKey(): Refusal {
   return new Refusal(
     "unauthenticated",
     "unauthenticated",
-    "Send a key as `Authorization: Bearer <key>` (the owner's is in owner.key of the data folder), or sign in.",
+    "Send a key as `Authorization: Bearer <key>` (the owner's is in owner.key in the data folder), or sign in.",
   );
 }
 
@@ -167,7 +164,7 @@ function requireSamePerson(headers: IncomingHttpHeaders, { principal }: Caller):
   throw new Refusal(
     "conflict",
     "person_changed",
-    "Somebody else is signed in now. Nothing was done. Sign in as the person who wrote this, then send it again.",
+    "Somebody else is signed in now, so nothing was done. Sign in as the person who wrote this, then send it again.",
   );
 }
 

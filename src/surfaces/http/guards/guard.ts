@@ -42,7 +42,7 @@ export function checkHost(hosts: AllowedHosts, host: string | undefined): void {
   throw new Refusal(
     "forbidden",
     "host_not_allowed",
-    "This server does not answer to that name. Use the address it printed, or set MUSTER_PUBLIC_URL.",
+    "This server does not answer to that host name. Use the address it printed, or set MUSTER_PUBLIC_URL.",
   );
 }
 
@@ -62,7 +62,7 @@ export function refuseOrigin(): Refusal {
   return new Refusal(
     "forbidden",
     "origin_not_allowed",
-    "A page from another place may not do this. Open Muster's own page, or use an API key.",
+    "A page from another site may not do this. Open Muster's own page, or use an API key.",
   );
 }
 

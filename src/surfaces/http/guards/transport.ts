@@ -26,7 +26,7 @@ export function requireHttps(settings: TransportSettings, request: ArrivedReques
   throw new Refusal(
     "forbidden",
     "https_required",
-    "This server takes requests of other machines over HTTPS only. Put a proxy with a certificate in front of it, have it send X-Forwarded-Proto, and name it in MUSTER_TRUSTED_PROXY; on a network of your own, MUSTER_INSECURE_HTTP=1 allows plain HTTP.",
+    "This server accepts requests from other machines over HTTPS only. Put a proxy with a certificate in front of it, have it send X-Forwarded-Proto, and name it in MUSTER_TRUSTED_PROXY; on your own network, MUSTER_INSECURE_HTTP=1 allows plain HTTP.",
   );
 }
 

@@ -47,7 +47,7 @@ export function createMetrics(sources: MetricSources): Metrics {
         requestFamily(requests),
         counter(
           "muster_untrusted_forwarded_requests_total",
-          "Requests with forwarded headers of a proxy that MUSTER_TRUSTED_PROXY does not name",
+          "Requests with forwarded headers from a proxy that MUSTER_TRUSTED_PROXY does not name",
           sources.countUntrusted(),
         ),
         streamFamily(sources.countStreams()),
@@ -81,7 +81,7 @@ function requestFamily(requests: ReadonlyMap<string, number>): MetricFamily {
 
 function streamFamily(counts: Readonly<Record<string, number>>): MetricFamily {
   const samples = Object.entries(counts).map(([kind, value]) => ({ labels: { kind }, value }));
-  const help = "Sockets and streams that are open, by kind";
+  const help = "Open sockets and streams, by kind";
   return { name: "muster_streams", help, type: "gauge", samples };
 }
 
@@ -98,8 +98,8 @@ async function storedFigures(
   ]);
   const waited = backlog.oldest === null ? 0 : Math.max(0, now() - backlog.oldest) / 1_000;
   return [
-    gauge("muster_runs_ready", "Runs that wait for a runner", backlog.n),
-    gauge("muster_runs_oldest_ready_seconds", "How long the oldest of them has waited", waited),
+    gauge("muster_runs_ready", "Runs waiting for a runner", backlog.n),
+    gauge("muster_runs_oldest_ready_seconds", "Waiting time of the oldest one", waited),
     gauge("muster_database_bytes", "Size of the database", use?.databaseBytes ?? 0),
     gauge("muster_database_log_bytes", "Size of SQLite's write-ahead log", use?.logBytes ?? 0),
     ...runnerFamilies(runners.items, now()),
@@ -128,7 +128,7 @@ function runnerFamilies(runners: readonly Runner[], now: number): MetricFamily[]
     ),
     each("muster_runner_last_seen_seconds", "Time since the runner was last seen", secondsAway),
     each("muster_runner_turns", "Turns the runner holds", ({ running }) => running),
-    each("muster_runner_places", "Turns the runner takes at once", ({ capacity }) => capacity),
+    each("muster_runner_places", "Turns the runner can take at once", ({ capacity }) => capacity),
     each(
       "muster_runner_disk_free_bytes",
       "Free space on the runner's disk",
@@ -136,7 +136,7 @@ function runnerFamilies(runners: readonly Runner[], now: number): MetricFamily[]
     ),
     each(
       "muster_runner_disk_floor_bytes",
-      "Free space below which nothing that writes is run",
+      "Free space below which commands that write are not run",
       (one) => one.disk?.floorBytes,
     ),
     each(
@@ -146,7 +146,7 @@ function runnerFamilies(runners: readonly Runner[], now: number): MetricFamily[]
     ),
     each(
       "muster_runner_workspaces_bytes",
-      "Space that they take",
+      "Space used by workspaces",
       (one) => one.disk?.workspaces.bytes,
     ),
     each(

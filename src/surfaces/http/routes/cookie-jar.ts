@@ -115,7 +115,7 @@ function noPageKey(): Refusal {
   return new Refusal(
     "invalid",
     "page_key_missing",
-    "This page is from an older version, or may not keep anything. Reload it, allow it to store data, and sign in again.",
+    "This page is from an older version or may not store data. Reload it, allow it to store data, and sign in again.",
   );
 }
 

@@ -225,7 +225,7 @@ function parseFrame(bytes: Buffer): { frame?: RunnerFrame; id?: string; op?: unk
 /** A retry would fail again, so the runner gets a refusal. */
 function refuseFrame(socket: WebSocket, id: string): void {
   const message =
-    "The frame is not as this server knows it, or too large. Update the older of the two.";
+    "This server does not know this frame, or it is too large. Update the older of the two.";
   socket.send(JSON.stringify({ op: "refused", id, code: "frame_invalid", message }));
 }
 

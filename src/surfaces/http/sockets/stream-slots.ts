@@ -19,7 +19,7 @@ const PARTY_FACTOR = 2;
 const WORDS: Readonly<Record<StreamKind, string>> = {
   live: "live sockets",
   events: "event streams",
-  wait: "requests that wait for an answer",
+  wait: "pending requests",
   runner: "runner connections",
 };
 const RETRY_AFTER_MS = 5_000;
@@ -60,7 +60,7 @@ function tooMany(kind: StreamKind, limit: number): Refusal {
   return new Refusal(
     "limit",
     "too_many_streams",
-    `You have ${limit} ${WORDS[kind]} open, and there may be no more. Close some, then try again.`,
+    `You have ${limit} ${WORDS[kind]} open, which is the limit. Close some, then try again.`,
     { retryAfterMs: RETRY_AFTER_MS },
   );
 }

@@ -30,7 +30,7 @@ function ask({ said }: Scene): Stage {
 }
 
 const keep: Stage = {
-  say: "Thank you. I write that down.",
+  say: "Thank you. I am writing that down.",
   call: ({ calls }) => ({
     tool: "write",
     input: { path: FILE, content: `# Your answer\n\n${excerpt(answerIn(calls[0]), 20, 1000)}\n` },
@@ -57,11 +57,9 @@ function questionIn(said: string): string {
 
 function close([asked, kept]: readonly (MadeCall | null)[]): string {
   if (!succeeded(asked))
-    return "You did not answer, which is fine: I go on without it. Ask me again at any time.";
+    return "You did not answer, which is fine: I continue without it. Ask me again at any time.";
   const answer = fenced(excerpt(answerIn(asked), 10, 500));
-  const file = succeeded(kept)
-    ? ` and wrote it to \`${FILE}\`; you see it in the Changes panel`
-    : "";
+  const file = succeeded(kept) ? ` and wrote it to \`${FILE}\`; see the Changes panel` : "";
   return `I have your answer${file}:\n\n${answer}`;
 }
 

@@ -29,7 +29,7 @@ const TASKS: readonly Task[] = [
   {
     title: "Research",
     brief: (topic) =>
-      `Collect the facts about ${topic}. Write them to facts.md, one a line. Report the facts themselves, so that somebody who cannot see your files can use them.`,
+      `Collect the facts about ${topic}. Write them to facts.md, one per line. Report the facts themselves, so that somebody who cannot see your files can use them.`,
   },
   {
     title: "Page",
@@ -97,7 +97,7 @@ function begin(scene: Scene, index: number, { topic, given }: Progress): Step {
   const before = given.at(-1)?.report ?? "";
   const words =
     index === 0
-      ? `This is work for two: one child session finds out about ${topic}, then another makes the page. I start the first and wait until it is done.`
+      ? `This is work for two agents: one child session researches ${topic}, then another makes the page. I start the first and wait until it is done.`
       : "The first is done. Its findings go to the second child session, and I wait again.";
   return play(
     {
@@ -137,21 +137,21 @@ function goOn(scene: Scene, story: Progress | undefined): Step {
     return play(
       {
         stages: [{ say: words, call: { tool: "wait_for_event", input: {} } }],
-        close: () => "I wait for the child session.",
+        close: () => "I am waiting for the child session.",
       },
       scene,
     );
-  return end(words || "There is nothing I wait for.");
+  return end(words || "I am not waiting for anything.");
 }
 
 function closing({ given }: Progress): string {
   const [research, page] = given;
   const title = page?.title || "the page";
-  return `Both child sessions are done.\n\n**The research** says:\n\n${excerpt(research?.report ?? "")}\n\n**The page** is made:\n\n${excerpt(page?.report ?? "")}\n\nTo see it, open *${title}*, then Preview. What each of them cost stands in its header.`;
+  return `Both child sessions are done.\n\n**The research** says:\n\n${excerpt(research?.report ?? "")}\n\n**The page** is ready:\n\n${excerpt(page?.report ?? "")}\n\nTo see it, open *${title}*, then Preview. The header of each session shows its cost.`;
 }
 
 function couldNot(spawned: MadeCall | null): string {
-  if (succeeded(spawned)) return "I wait for the child session.";
+  if (succeeded(spawned)) return "I am waiting for the child session.";
   return `I could not start a child session: ${excerpt(spawned?.result?.text ?? "", 3, 300)}`;
 }
 
@@ -169,7 +169,7 @@ export const collectFacts: Script = {
         call: { tool: "write", input: { path: "facts.md", content } },
         isNeeded: true,
       },
-      { say: "A look at the file.", call: { tool: "bash", input: { command: "wc -l facts.md" } } },
+      { say: "Checking the file.", call: { tool: "bash", input: { command: "wc -l facts.md" } } },
     ];
     const close = ([written]: readonly (MadeCall | null)[]) =>
       succeeded(written)

@@ -39,7 +39,7 @@ function read(
     .trim();
   const isDone = type === "worker.ended" && rest.includes("(completed)");
   const isAnswered =
-    type === "worker.ask_user" && body.some((line) => /^It waits no more/.test(line));
+    type === "worker.ask_user" && body.some((line) => /^It no longer waits/.test(line));
   const name = `*${nameIn(quoted)}*`;
   return {
     sessionId,
@@ -47,7 +47,7 @@ function read(
     isDone,
     worksOn: type === "worker.notified" || isAnswered,
     words: isAnswered
-      ? `${name} has its answer and works on.`
+      ? `${name} has its answer and continues.`
       : wordsFor(type, name, quote, isDone),
   };
 }
@@ -56,21 +56,19 @@ function wordsFor(type: string, name: string, quote: string, isDone: boolean): s
   const said = quote === "" ? "" : `\n\n${excerpt(quote)}`;
   switch (type) {
     case "worker.ask_user":
-      return `${name} asks something. Open it and answer it there, please.${said}`;
+      return `${name} has a question. Please open it and answer there.${said}`;
     case "worker.notified":
-      return `${name} tells me something, and works on:${said}`;
+      return `${name} sent me a message and continues working:${said}`;
     case "worker.detached":
-      return `${name} was taken out of my hands, so I do not wait for it any more. It lives on by itself: open it to see what it does.`;
+      return `${name} was detached from me, so I no longer wait for it. It continues on its own: open it to see what it does.`;
     case "worker.deleted":
-      return `${name} was ended before it was done. Ask me again, and I begin another.`;
+      return `${name} was ended before it was done. Ask me again, and I start another.`;
     case "worker.stopped_without_end":
-      return `${name} was stopped before it came to an end. Write to it to go on, or ask me again.`;
+      return `${name} was stopped before it finished. Write to it to continue, or ask me again.`;
     case "worker.auto_retry_failed":
-      return `${name} could not reach its model, after several tries. Look at the model's settings, then write to it to go on.${said}`;
+      return `${name} could not reach its model after several attempts. Check the model's settings, then write to it to continue.${said}`;
     default:
-      return isDone
-        ? `${name} is done with what it was asked:${said}`
-        : `${name} did not come to its end.${said}`;
+      return isDone ? `${name} is done:${said}` : `${name} didn't finish.${said}`;
   }
 }
 

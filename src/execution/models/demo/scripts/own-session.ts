@@ -31,7 +31,8 @@ export const ownFiles: Script = {
 
 function describeFiles(call: MadeCall | null): string {
   const text = call?.result?.text.trim() ?? "";
-  if (!succeeded(call)) return `I could not look: ${excerpt(text, 3, 300) || "nothing came back"}`;
+  if (!succeeded(call))
+    return `I could not look: ${excerpt(text, 3, 300) || "there was no result"}`;
   if (text === "" || /^no (files|matches)/i.test(text)) return "The workspace is empty so far.";
   return `This is what is in the workspace:\n\n${fenced(excerpt(text, 30))}`;
 }
@@ -42,7 +43,7 @@ export const ownSteps: Script = {
   next(scene) {
     const { earlierCalls } = scene;
     if (earlierCalls.length === 0) {
-      return end("In this conversation I have not used a tool yet: I only talked.");
+      return end("I have not used a tool in this conversation yet.");
     }
     const close = ([call]: readonly (MadeCall | null)[]) => {
       const steps = earlierCalls.slice(-20).map(describeCall).join("\n");
@@ -52,7 +53,7 @@ export const ownSteps: Script = {
       return `In this conversation I made ${count(earlierCalls.length)}:\n\n${steps}${folder}`;
     };
     const look = {
-      say: "Let me see how things stand.",
+      say: "Let me check.",
       call: { tool: "bash", input: { command: "ls -la" } },
     };
     return play({ stages: [look], close }, scene);

@@ -9,7 +9,7 @@ export const runCommand: Script = {
   next(scene) {
     const command = commandIn(scene.said) ?? "";
     const stage = {
-      say: `I run ${inline(command)}.`,
+      say: `Running ${inline(command)}.`,
       call: { tool: "bash", input: { command } },
       isNeeded: true,
     };
@@ -34,6 +34,6 @@ function inline(command: string): string {
 
 function describe(call: MadeCall | null): string {
   const text = excerpt(call?.result?.text ?? "", 40);
-  const said = text === "" ? "It said nothing." : `It said:\n\n${fenced(text)}`;
-  return succeeded(call) ? `Done. ${said}` : `That did not succeed. ${said}`;
+  const said = text === "" ? "There was no output." : `Output:\n\n${fenced(text)}`;
+  return succeeded(call) ? `Done. ${said}` : `That failed. ${said}`;
 }

@@ -10,7 +10,7 @@ export const sumUp: Script = {
   name: "sum-up",
   fits: ({ system, tools }) => tools.size === 0 && /^(sum up|summari[sz]e)\b/i.test(system),
   next: ({ saidWhole }) => ({
-    say: `The end of what was said before, as it was:\n\n${saidWhole.slice(-KEPT_CHARS)}`,
+    say: `The end of the earlier conversation, word for word:\n\n${saidWhole.slice(-KEPT_CHARS)}`,
     calls: [],
     isForThePerson: false,
   }),

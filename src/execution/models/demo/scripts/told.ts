@@ -25,7 +25,7 @@ function messageWords(said: string): string {
 
 function boardWords(said: string): string {
   const tasks = namesIn(said, TASK);
-  return `I have seen the news of the board${tasks === "" ? "" : ` about ${tasks}`}. As the demo I do no tasks by myself; a real model would go on from here. You can change them on the board.`;
+  return `I have seen the updates from the board${tasks === "" ? "" : ` about ${tasks}`}. As the demo I do no tasks by myself; a real model would continue from here. You can change them on the board.`;
 }
 
 /** Names that occur, each once, without characters that would be markup here. */

@@ -31,7 +31,7 @@ const PLAN = ["Write the page", "Check that it is complete", "Clean up my scratc
 function stagesFor(topic: string): Stage[] {
   return [
     {
-      say: `A page about ${topic}: I write one file with its style inside, check it, and tidy up after myself.`,
+      say: `A page about ${topic}: I write one file with its style inside, check it, and clean up.`,
       call: todo(0),
     },
     {
@@ -40,11 +40,11 @@ function stagesFor(topic: string): Stage[] {
       isNeeded: true,
     },
     {
-      say: "Now a look at whether it is whole.",
+      say: "Now I check that it is complete.",
       call: { tool: "bash", input: { command: `wc -c ${FILE} && ls -la && tail -n 1 ${FILE}` } },
     },
     {
-      say: "Last I clean up my scratch folder. It lies outside the workspace and this deletes it whole, so Muster asks you first; either answer is fine.",
+      say: "Finally I clean up my scratch folder. It is outside the workspace and this deletes all of it, so Muster asks you first; either answer is fine.",
       call: { tool: "bash", input: { command: `rm -rf ${DRAFTS}` } },
     },
     { say: "", call: todo(PLAN.length) },
@@ -70,7 +70,7 @@ function close(
   { said }: Scene,
 ): string {
   if (!succeeded(written)) {
-    const why = excerpt(written?.result?.text ?? "nothing came back", 3, 300);
+    const why = excerpt(written?.result?.text ?? "there was no result", 3, 300);
     return `I could not write the page, so there is nothing to show: ${why}`;
   }
   const bytes = /\b(\d+) index\.html/.exec(checked?.result?.text ?? "")?.[1];
@@ -78,7 +78,7 @@ function close(
   return [
     `Your page about ${topicIn(said)} is ready: \`${FILE}\`${size}. Open **Preview** to look at it, and the **Changes** panel to see what I wrote.`,
     tidyingOf(deleted ?? null),
-    "A real model would go on from here: ask it for other colours, more text, a second page.",
+    "A real model would continue from here: ask it for other colours, more text, a second page.",
   ]
     .filter(Boolean)
     .join("\n\n");
@@ -87,7 +87,7 @@ function close(
 function tidyingOf(deleted: MadeCall | null): string {
   if (!deleted) return "";
   if (succeeded(deleted)) return "My scratch folder is cleaned up, as you allowed.";
-  return "My scratch folder was left as it is: the deletion was not allowed or did not work, and I did not try another way.";
+  return "My scratch folder was left as it is: the deletion was denied or failed, and I did not try another way.";
 }
 
 export function topicIn(said: string): string {

@@ -23,7 +23,7 @@ export const writeFile: Script = {
         call: { tool: "write", input: { path, content } },
         isNeeded: true,
       },
-      { say: "Now a look at whether it works.", call: { tool: "bash", input: { command: check } } },
+      { say: "Now I check that it works.", call: { tool: "bash", input: { command: check } } },
     ];
     return play({ stages, close: (done) => describe(path, done) }, scene);
   },
@@ -59,7 +59,7 @@ function makeFile(said: string): Made {
       check: `cat ${path}`,
     };
   }
-  const content = `# ${titleOf(path)}\n\nYou asked: ${wishOf(said)}\n\nThe demo model wrote this file. A real model would have filled it with what you meant.\n`;
+  const content = `# ${titleOf(path)}\n\nYou asked: ${wishOf(said)}\n\nThe demo model wrote this file. A real model would have filled it with what you asked for.\n`;
   return { path, content, check: `cat ${path}` };
 }
 
@@ -84,10 +84,10 @@ function titleOf(path: string): string {
 
 function describe(path: string, [written, tried]: readonly (MadeCall | null)[]): string {
   if (!succeeded(written)) {
-    return `\`${path}\` could not be written: ${excerpt(written?.result?.text ?? "nothing came back", 3, 300)}`;
+    return `\`${path}\` could not be written: ${excerpt(written?.result?.text ?? "there was no result", 3, 300)}`;
   }
   const text = excerpt(tried?.result?.text ?? "");
-  const heading = succeeded(tried) ? "Trying it gave:" : "Trying it did not work:";
+  const heading = succeeded(tried) ? "Its output:" : "It failed:";
   const outcome = tried && text !== "" ? ` ${heading}\n\n${fenced(text)}` : "";
-  return `\`${path}\` is there; you see it in the Changes panel.${outcome}`;
+  return `\`${path}\` is written; see the Changes panel.${outcome}`;
 }

@@ -91,7 +91,7 @@ function denied({ reason }: { reason: string | null }): NextStep {
 }
 
 const SANDBOX_GONE =
-  "This was allowed for a machine with a sandbox, and now there is none, so it was not run. Make the call again: a person will be asked.";
+  "This was allowed for a machine with a sandbox, and there is none now, so it was not run. Make the call again: a person will be asked.";
 
 function answersText(input: unknown, answers: readonly string[]): string {
   const { questions = [] } = input as { questions?: { question: string }[] };
@@ -194,4 +194,4 @@ function callOf(item: PreTool): Call {
 
 /** Answer to calls beyond the limit of one response, which are never judged. */
 export const TOO_MANY =
-  "Too many tool calls in one response, so this one was not performed. Make fewer at once.";
+  "Too many tool calls in one response, so this one was not performed. Make fewer calls at once.";

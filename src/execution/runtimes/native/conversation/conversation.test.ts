@@ -56,7 +56,7 @@ describe("the images of a conversation", () => {
     conversation.add(shot("d"));
     await conversation.prepare();
     expect(shown(conversation.messages)).toEqual(["c", "d"]);
-    expect(JSON.stringify(conversation.messages)).toContain("[an image that was shown before]");
+    expect(JSON.stringify(conversation.messages)).toContain("[an image that was shown earlier]");
     expect(fetched.toSorted()).toEqual(["a", "b", "c", "d"]);
   });
 

@@ -9,7 +9,7 @@ const IMAGE_CHARS = 6_000;
 /** Limit of an attached text, in characters. */
 export const MAX_ATTACHED_CHARS = 200_000;
 const SHOWN_CHARS = 4_000;
-const SHORTENED = "\n[… shortened later …]";
+const SHORTENED = "\n[… shortened …]";
 
 export function shortenText(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars)}${SHORTENED}`;

@@ -8,7 +8,7 @@ import type { ImageRef } from "#protocol/events.ts";
 /** Limit of base64 characters over the whole conversation. */
 const MAX_IMAGE_CHARS = 8_000_000;
 
-export const IMAGE_BEFORE = "[an image that was shown before]";
+export const IMAGE_BEFORE = "[an image that was shown earlier]";
 const IMAGE_GONE = "[an image that is no longer kept]";
 const IMAGE_TOO_LARGE = "[an image that is too large to be shown]";
 

@@ -29,7 +29,7 @@ describe("being reminded", () => {
     const [request] = await work(turn);
     const [note] = notes(turn);
     expect(note).toMatchObject({ forModel: true });
-    expect(note?.text).toMatch(/^\[from Muster\]\nWhat you remember that may matter \(memory: /);
+    expect(note?.text).toMatch(/^\[from Muster\]\nMemories that may matter \(information /);
     expect(note?.text).toContain("\n- [general] Checkout is payments");
     expect(note?.text).not.toContain(KEY);
     expect(request?.messages).toEqual([

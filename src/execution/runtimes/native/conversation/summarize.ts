@@ -94,7 +94,7 @@ type SummaryReply =
 async function ask(by: Summarizer, summary: string | null, piece: string): Promise<SummaryReply> {
   const { turn, provider, model, bounds } = by;
   await turn.step();
-  const text = summary === null ? piece : `[Summed up before]\n${summary}\n\n${piece}`;
+  const text = summary === null ? piece : `[Summary so far]\n${summary}\n\n${piece}`;
   const startedAt = performance.now();
   const stream = provider.stream({
     model,

@@ -114,14 +114,14 @@ async function forward(
 
 function parseTarget(target: string): URL {
   const url = /^http:\/\//i.test(target) && URL.canParse(target) ? new URL(target) : undefined;
-  if (!url || url.username || url.password) throw new Denied("This is no address to go to.");
+  if (!url || url.username || url.password) throw new Denied("This is not a valid address.");
   return url;
 }
 
 async function reach(to: Destination | undefined, options: ProxyOptions): Promise<Socket> {
-  if (!to) throw new Denied("Say host and port, and nothing else.");
+  if (!to) throw new Denied("Name only a host and a port.");
   if (!isAllowed(to, options.allowedHosts)) {
-    throw new Denied(`${to.host}:${to.port} is not among the hosts this sandbox may reach.`);
+    throw new Denied(`${to.host}:${to.port} is not one of the hosts this sandbox may reach.`);
   }
   const address = await resolvePublic(to.host, options.resolve);
   const dial =

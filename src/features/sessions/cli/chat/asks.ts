@@ -114,7 +114,7 @@ export class Asks {
   showAll(): void {
     this.#setAside.clear();
     this.#answers = [];
-    if (this.#pending.length === 0) this.#view.note("Nothing waits for you.");
+    if (this.#pending.length === 0) this.#view.note("Nothing needs your answer.");
     for (const approval of this.#pending) this.#show(approval);
     this.#view.changed();
   }
@@ -160,7 +160,7 @@ export class Asks {
     const reading = this.#reading;
     if (!this.#view.pageRows || !(approval.kind === "question" || isYes(text))) return text;
     if (reading?.id !== approval.id || this.#columns() < reading.columns) {
-      this.#view.note("Here it is again, as the window is now. Answer it then.");
+      this.#view.note("The window has changed, so here it is again. Answer it now.");
       this.#show(approval);
       this.#view.changed();
       return undefined;
@@ -176,7 +176,7 @@ export class Asks {
   async decide(id: string | undefined, text: string): Promise<void> {
     const approval = id === undefined ? this.front : this.#pending.find((known) => known.id === id);
     if (!approval) {
-      this.#view.note(id === undefined ? "Nothing waits for you." : `${id} does not wait.`);
+      this.#view.note(id === undefined ? "Nothing needs your answer." : `${id} is not pending.`);
       return;
     }
     if (approval.id !== this.front?.id && this.#view.pageRows && isYes(text)) {
@@ -190,7 +190,7 @@ export class Asks {
     if (heard === undefined) return;
     const answer = readAnswer(approval, [], heard);
     if (answer.type === "send") await this.#send(approval, answer.body);
-    else this.#view.note(answer.type === "unclear" ? answer.how : "Answer it where it is asked.");
+    else this.#view.note(answer.type === "unclear" ? answer.how : "Answer it where it is shown.");
   }
 
   async #send({ id }: Approval, body: DecisionRequest): Promise<void> {
@@ -248,7 +248,7 @@ export class Asks {
     if (approval.id === this.front?.id) this.#reading = reading;
     this.#view.print(this.#view.pageRows ? reading.nextPage(this.#pageRows()) : rows);
     if (reading.hasMore && this.#view.pageRows && approval.id !== this.front?.id)
-      this.#view.note(`There is more of ${approval.id}: /allow ${approval.id} shows all of it.`);
+      this.#view.note(`${approval.id} is longer: /allow ${approval.id} shows all of it.`);
   }
 
   #pageRows(): number {

@@ -148,7 +148,7 @@ export class Chat {
         this.hasActed = true;
         await this.#commands[typed.name](typed.rest);
       } else if (typed.type === "unknown")
-        this.#mistake(`There is no ${typed.word}; /help lists what there is.`);
+        this.#mistake(`Unknown command ${typed.word}; /help lists the commands.`);
     } catch (error) {
       this.#mistake(messageOf(error));
     }
@@ -198,7 +198,7 @@ export class Chat {
       await this.asks.decide(id, `n ${why}`.trim());
     },
     later: async () => {
-      if (!this.asks.putAside()) this.#options.view.note("Nothing waits for you.");
+      if (!this.asks.putAside()) this.#options.view.note("Nothing needs your answer.");
     },
     reasoning: async () => {
       this.#showsReasoning = !this.#showsReasoning;
@@ -256,17 +256,16 @@ export class Chat {
     try {
       const what = await this.conversation.stop();
       if (what === "stopping") view.note(`Stopping the turn${then}.`);
-      else if (what === "withdrawn")
-        view.note(`Your last prompt that waited is taken back${then}.`);
-      else view.note(`No turn runs${then}.`);
+      else if (what === "withdrawn") view.note(`Your last queued prompt is withdrawn${then}.`);
+      else view.note(`No turn is running${then}.`);
     } catch (error) {
-      view.note(`It could not be stopped: ${messageOf(error)}`);
+      view.note(`The turn could not be stopped: ${messageOf(error)}`);
     }
   }
 
   async #clear(): Promise<void> {
     await this.#options.api.again.sessions.clear({ id: this.conversation.session.id });
-    this.#options.view.note("A fresh context begins here. What was said stays readable.");
+    this.#options.view.note("The agent starts with a fresh context. The history stays readable.");
   }
 
   async #showTree(): Promise<void> {
@@ -278,7 +277,8 @@ export class Chat {
   }
 
   async #open(which: string): Promise<void> {
-    if (which === "") return this.#mistake("Say which: /open N, with a number of /tree, or an id.");
+    if (which === "")
+      return this.#mistake("Say which one: /open N, with a number from /tree, or an id.");
     if (/^\d+$/.test(which) && this.#numbers.length === 0) await this.#showTree();
     const id = /^\d+$/.test(which) ? this.#numbers[Number(which)] : which;
     if (id === undefined || which === "0")
@@ -290,7 +290,7 @@ export class Chat {
 
   async #back(): Promise<void> {
     const to = this.#previousSessions.pop()?.id ?? this.conversation.session.parentSessionId;
-    if (to === null) return this.#options.view.note("There is nowhere to go back to.");
+    if (to === null) return this.#options.view.note("There is no session to go back to.");
     await this.#goTo(to);
   }
 

@@ -6,7 +6,7 @@ export function newsOfChild(before: Child | undefined, now: Child): string | nul
   const name = childName(now);
   if (!before) return isOver(now) ? null : `${name}: started`;
   if (isOver(now) && !isOver(before)) return `${name}: ${now.lifecycle}`;
-  if (!isOver(now) && isOver(before)) return `${name}: taken up again`;
+  if (!isOver(now) && isOver(before)) return `${name}: resumed`;
   if (now.activity === before.activity) return null;
   if (now.activity === "failed" || now.activity === "recovering") return `${name}: ${now.activity}`;
   return null;

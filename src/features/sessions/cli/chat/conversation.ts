@@ -170,7 +170,7 @@ export class Conversation {
     this.isAway = state === "away";
     if (this.isAway)
       this.#options.view.note(
-        "The server does not answer. What it accepted is safe; trying again…",
+        "The server does not answer. Accepted prompts are safe; trying again…",
       );
     else if (wasAway) {
       this.#options.view.note("The server is back.");
@@ -234,7 +234,7 @@ export class Conversation {
     const busy = this.family.items.filter(({ activity }) => BUSY.includes(activity));
     const names = busy.slice(0, NAMED).map(childName).join(", ");
     const more = busy.length > NAMED ? ` and ${busy.length - NAMED} more` : "";
-    if (busy.length > 0) this.#options.view.note(`Handed on · waits for ${names}${more}`);
+    if (busy.length > 0) this.#options.view.note(`Delegated · waiting for ${names}${more}`);
   }
 
   async #look(): Promise<void> {

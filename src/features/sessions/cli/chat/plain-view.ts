@@ -105,7 +105,7 @@ function exitOf(chat: Chat): number {
     throw new Refusal(
       "invalid",
       "wrong_usage",
-      "Nothing was said. Pipe in a line for each prompt.",
+      "No prompt was given. Pipe in one line per prompt.",
     );
   if (chat.mistakes > 0) return EXIT.refused;
   return outcomes.every((prompt) => prompt?.outcome === "completed") ? EXIT.ok : EXIT.failed;

@@ -44,12 +44,12 @@ export class Reading {
   judgeYes(text: string): { text: string } | { how: string } {
     if (this.hasMore)
       return {
-        how: `There is more: ${this.count - this.#shown} of ${this.count} rows were not shown. Enter shows the next ones, "all" the rest; "n" refuses.`,
+        how: `There is more: ${this.count - this.#shown} of ${this.count} rows are not shown yet. Enter shows the next ones, "all" the rest; "n" denies.`,
       };
     if (!this.#isSkimmed) return { text };
     const [, word = "", number] = /^(\S+)\s+(\d+)$/.exec(text.trim()) ?? [];
     return Number(number) === this.count
       ? { text: word }
-      : { how: `It has more rows than the window. To allow all of them, answer: y ${this.count}` };
+      : { how: `It is longer than the window. To allow all of it, answer: y ${this.count}` };
   }
 }

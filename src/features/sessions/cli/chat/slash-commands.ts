@@ -1,19 +1,19 @@
 /** Parses a typed line; pure. A line that begins with two slashes is a prompt that begins with one. */
 
 const COMMANDS = {
-  help: "this list",
-  stop: "end the turn that runs; what is queued goes on",
-  "steer TEXT": "cut the turn that runs and say this instead",
-  clear: "begin a fresh context; what was said stays readable",
-  tree: "this session and its children, with numbers",
-  "open N": "go to a child, by its number in the tree or by its id",
-  back: "return to where you came from, or to the parent",
-  approvals: "what waits for your answer",
-  "allow [ID]": "let the agent do it, once",
-  "always [ID]": "let agents do this from now on",
-  "deny [ID] [WHY]": "do not let the agent do it",
+  help: "show this list",
+  stop: "stop the running turn; queued prompts go on",
+  "steer TEXT": "interrupt the running turn and do this instead",
+  clear: "start with a fresh context; the history stays readable",
+  tree: "show this session and its children, with numbers",
+  "open N": "open a child by its number in the tree or by its id",
+  back: "go back to where you came from, or to the parent",
+  approvals: "show what needs your answer",
+  "allow [ID]": "allow the request, once",
+  "always [ID]": "allow this from now on",
+  "deny [ID] [WHY]": "deny the request",
   later: "put the question aside",
-  reasoning: "show the agent's reasoning, or hide it again",
+  reasoning: "show or hide the agent's reasoning",
   quit: "leave; the work goes on",
 } as const;
 
@@ -43,7 +43,7 @@ export function helpLines(): string[] {
   const lines = Object.entries(COMMANDS).map(([usage, what]) => `  /${usage.padEnd(17)}${what}`);
   return [
     ...lines,
-    "  Anything else is sent as a prompt; // sends a line that begins with a slash.",
-    "  Alt-Enter, Ctrl-J or \\ before Enter begins a new line. Ctrl-C ends the turn, twice leaves.",
+    "  Anything else is sent as a prompt; // sends a line that starts with a slash.",
+    "  Alt-Enter, Ctrl-J or \\ before Enter starts a new line. Ctrl-C stops the turn, twice leaves.",
   ];
 }

@@ -41,7 +41,7 @@ describe("what children do", () => {
     expect(newsOfChild(child({}), child({ activity: "idle" }))).toBeNull();
     expect(newsOfChild(child({}), child({ activity: "failed" }))).toBe("Tests: failed");
     expect(newsOfChild(child({}), child({ lifecycle: "archived" }))).toBe("Tests: archived");
-    expect(newsOfChild(child({ lifecycle: "archived" }), child({}))).toBe("Tests: taken up again");
+    expect(newsOfChild(child({ lifecycle: "archived" }), child({}))).toBe("Tests: resumed");
     expect(newsOfChild(undefined, child({ lifecycle: "archived" }))).toBeNull();
   });
 

@@ -67,8 +67,8 @@ function hasEnded(turn: Turn, view: TurnView, event: SessionEvent): boolean {
   turn.isRunning = false;
   view.note(
     event.data?.answeredGate === undefined
-      ? "Sent together with what followed it."
-      : "Taken as the answer to its question.",
+      ? "Merged with the prompt that followed."
+      : "Delivered as the answer to its question.",
   );
   return false;
 }
@@ -78,5 +78,5 @@ async function explainWait(api: Api, turn: Turn, view: TurnView): Promise<void> 
   const answer = await api.prompts.get({ id: turn.promptId }).catch(() => undefined);
   const waitingFor = answer?.prompt.waitingFor;
   if (waitingFor && !turn.isRunning)
-    view.note(`${waitingFor.message} Press Ctrl-C to take the prompt back.`);
+    view.note(`${waitingFor.message} Press Ctrl-C to withdraw the prompt.`);
 }

@@ -34,7 +34,7 @@ export function interruptTurn(host: CliHost, { api, view, turn }: Interruptible)
     firstAt = now;
     view.note("Stopping the turn; press again to leave.");
     endTurn(api, current).catch((error: Error) =>
-      view.note(`It could not be stopped: ${error.message}`),
+      view.note(`The turn could not be stopped: ${error.message}`),
     );
   });
   return { wasInterrupted: () => firstAt !== undefined, dispose };

@@ -27,7 +27,7 @@ export async function showTurn(
     const { prompt, session } = await send(api);
     turn = new Turn(prompt);
     const settled = await followTurn(api, turn, session.lastSeq, view);
-    if (host.stderr.isTTY) invocation.note(`Go on with: muster run --session ${session.id} "…"`);
+    if (host.stderr.isTTY) invocation.note(`Continue with: muster run --session ${session.id} "…"`);
     if (settled.outcome === "completed") return EXIT.ok;
     return interrupts.wasInterrupted() ? EXIT.interrupted : EXIT.failed;
   } finally {

@@ -28,7 +28,7 @@ interface Draft {
 }
 
 /** Calls with a plain description instead of the tool's name. */
-const TOOL_WORDS = new Map([["wait_for_event", "waits for its children"]]);
+const TOOL_WORDS = new Map([["wait_for_event", "waiting for agents"]]);
 
 export type PrinterHost = Pick<CliHost, "stdout" | "stderr" | "env">;
 
@@ -73,15 +73,15 @@ export class TurnPrinter implements TurnView {
         this.#showGate(event);
         break;
       case "gate_closed":
-        this.note(event.data?.allowed === true ? "It was allowed." : "It was not allowed.");
+        this.note(event.data?.allowed === true ? "Allowed." : "Not allowed.");
         break;
       case "run_parked":
         if (event.reason === "pause")
-          this.note(`${String(event.data?.message)} It goes on at ${String(event.data?.until)}.`);
+          this.note(`${String(event.data?.message)} It continues at ${String(event.data?.until)}.`);
         break;
       case "run_lost":
         this.#drafts.clear();
-        this.note("The runner was lost; the turn goes on with the next one.");
+        this.note("The runner was lost. Another one continues the turn.");
         break;
     }
   }
@@ -93,7 +93,7 @@ export class TurnPrinter implements TurnView {
       plan: `show ${id} (then allow, revise or deny)`,
     };
     const how = ways[String(data?.kind)] ?? `show ${id} (then allow or deny)`;
-    this.note(`A person must answer: muster approvals ${how}, or on the web page.`);
+    this.note(`Waiting for your answer: muster approvals ${how}, or answer on the web page.`);
   }
 
   /** Text forwarded from another session is part of the reply. */

@@ -11,12 +11,18 @@ const WORDS: readonly [pattern: RegExp, say: (match: RegExpExecArray) => string]
     /^Too big: expected string to have <=(\d+) characters?$/,
     ([, n]) => `is too long: at most ${n} characters`,
   ],
-  [/^Too big: expected array to have <=(\d+) items?$/, ([, n]) => `has too many: at most ${n}`],
-  [/^Too small: expected array to have >=(\d+) items?$/, ([, n]) => `has too few: at least ${n}`],
+  [
+    /^Too big: expected array to have <=(\d+) items?$/,
+    ([, n]) => `has too many items: at most ${n}`,
+  ],
+  [
+    /^Too small: expected array to have >=(\d+) items?$/,
+    ([, n]) => `has too few items: at least ${n}`,
+  ],
   [/^Too small: expected \w+ to be >=?(\S+)$/, ([, n]) => `must be at least ${n}`],
   [/^Too big: expected \w+ to be <=?(\S+)$/, ([, n]) => `must be at most ${n}`],
   [/^Invalid option: expected one of (.+)$/, ([, all]) => `must be one of ${listed(all)}`],
-  [/^Invalid ISO (?:datetime|date)$/, () => "is no time, such as 2030-01-31T12:00:00Z"],
+  [/^Invalid ISO (?:datetime|date)$/, () => "is not a time, such as 2030-01-31T12:00:00Z"],
   [/^Invalid input: expected \w+, received undefined$/, () => "is missing"],
   [/^((?:is|must|has) .+)$/, ([, statement]) => statement ?? ""],
 ];

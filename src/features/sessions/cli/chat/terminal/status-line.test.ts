@@ -28,6 +28,6 @@ it("leaves out what is not so, and calls nothing free that has no price", () => 
   const calm = { ...STATUS, state: "idle", working: 0, waiting: 0, queued: 0, asks: 0 };
   expect(statusLine({ ...calm, cost: null }, 80)).toBe("Ada · idle · unpriced · anthropic/claude");
   expect(statusLine({ ...calm, isAway: true, model: null }, 80)).toBe(
-    "Ada · server away · $0.1234",
+    "Ada · server offline · $0.1234",
   );
 });

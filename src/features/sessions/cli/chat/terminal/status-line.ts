@@ -43,7 +43,7 @@ function partsOf(status: Status): Part[] {
   ].join(", ");
   const parts: Part[] = [
     { text: status.name, weight: 3 },
-    { text: status.isAway ? "server away" : status.state.replace("_", " "), weight: 9 },
+    { text: status.isAway ? "server offline" : status.state.replace("_", " "), weight: 9 },
     { text: asks > 0 ? `${asks} to answer` : "", weight: 8 },
     { text: children === "" ? "" : `children: ${children}`, weight: 6 },
     { text: queued > 0 ? `${queued} queued` : "", weight: 5 },
