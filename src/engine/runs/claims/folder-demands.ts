@@ -13,7 +13,7 @@ import { fits, sessionDemands } from "./fit.ts";
 
 /**
  * Requirements of a session in a folder. Two machines may have different folders of one name. So a
- * worker in its supervisor's folder goes to the supervisor's machine, and a session in a granted
+ * child in its parent's folder goes to the parent's machine, and a session in a granted
  * folder to a runner that registered it. Without such a runner nothing is required: a runner that
  * registered no folder opens any granted one.
  */
