@@ -6,7 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, type Environment, loadConfig } from "#base/config.ts";
 import { createLog } from "#base/log.ts";
-import { type Client, createClient, fetchTransport } from "#client/index.ts";
+import {
+  type ApiRoutes,
+  type BodyOf,
+  type Client,
+  createClient,
+  fetchTransport,
+} from "#client/index.ts";
 import { createInlineTransport } from "#main/runner/inline-transport.ts";
 import { type RunningRunner, startRunner } from "#main/runner/runner.ts";
 import { ensureRunnerToken, readSecret } from "#main/server/owner.ts";
@@ -35,10 +41,10 @@ export interface Platform {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer<T>>;
-  createSession(fields?: Record<string, unknown>): Promise<Session>;
+  createSession(fields?: NewSession): Promise<Session>;
   /** Creates a session that may have workers. */
-  createSupervisor(fields?: Record<string, unknown>): Promise<Session>;
-  prompt(sessionId: string, content: string, fields?: Record<string, unknown>): Promise<Prompt>;
+  createSupervisor(fields?: NewSession): Promise<Session>;
+  prompt(sessionId: string, content: string, fields?: Partial<NewPrompt>): Promise<Prompt>;
   /** Waits until a prompt has the wanted state. */
   promptIn(id: string, state: Prompt["state"]): Promise<Prompt>;
   events(sessionId: string): Promise<SessionEvent[]>;
@@ -48,6 +54,10 @@ export interface Platform {
   restartRunner(): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** Fields of a request that creates a session. */
+export type NewSession = BodyOf<ApiRoutes["sessions"]["create"]>;
+type NewPrompt = BodyOf<ApiRoutes["prompts"]["create"]>;
 
 const WAIT_LIMIT_MS = 30_000;
 
@@ -182,7 +192,10 @@ export async function startPlatform({
  * Fetches, once more if a kept connection was closed in the moment of its reuse. The server closes idle
  * ones after 5 s and this process drops them after 4 s; a process that stalls for a second does both.
  */
-async function fetchKept(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+export async function fetchKept(
+  url: string | URL | Request,
+  init?: RequestInit,
+): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (error) {

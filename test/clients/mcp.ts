@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { connectRunner, type Turn } from "#features/testing/index.ts";
 import type { Platform } from "#test/platform.ts";
-import { orgOf } from "./people.ts";
+import { type KeyScope, orgOf } from "./people.ts";
 
 export interface McpAnswer {
   status: number;
@@ -119,10 +119,7 @@ export async function turnOf(
   return { sessionId, turn, token: turn.assignment.token };
 }
 
-export async function apiKey(platform: Platform, scopes: string[]): Promise<string> {
-  const { body } = await platform.request<{ key: string }>("POST", "/api/me/api-keys", {
-    name: "client",
-    scopes,
-  });
-  return body.key;
+export async function apiKey(platform: Platform, scopes: readonly KeyScope[]): Promise<string> {
+  const body = { name: "client", scopes: [...scopes] };
+  return (await platform.api.me.createApiKey({ body })).key;
 }

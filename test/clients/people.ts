@@ -1,13 +1,26 @@
 /** People with their own browsers, for journeys: they join by invitation and send a cookie. */
 import { WebSocket } from "ws";
-import type { Answer, Platform } from "#test/platform.ts";
+import {
+  type ApiRoutes,
+  type BodyOf,
+  type Client,
+  createClient,
+  type FetchTransportOptions,
+  fetchTransport,
+} from "#client/index.ts";
+import { type Answer, fetchKept, type Platform } from "#test/platform.ts";
 
 export const PASSWORD = "correct horse battery";
+
+export type KeyScope = BodyOf<ApiRoutes["me"]["createApiKey"]>["scopes"][number];
 
 export interface Browser {
   userId: string;
   email: string;
   cookie: string;
+  /** The typed client with this person's cookie. */
+  api: Client;
+  /** Sends a request as it is, for tests of refusals and headers. */
   request<T = Record<string, unknown>>(
     method: string,
     path: string,
@@ -17,21 +30,26 @@ export interface Browser {
 }
 
 export async function orgOf(platform: Platform): Promise<{ orgId: string; ownerId: string }> {
-  const { body } = await platform.request<{ org: { id: string }; user: { id: string } }>(
-    "GET",
-    "/api/me",
-  );
-  return { orgId: body.org.id, ownerId: body.user.id };
+  const { org, user } = await platform.api.me.get();
+  return { orgId: org.id, ownerId: user.id };
 }
 
-export async function inviteToken(platform: Platform, fields: object = {}): Promise<string> {
+/** The typed client of a program with this key, such as one with few scopes. */
+export function clientWithKey(platform: Platform, key: string): Client {
+  return clientOf(platform, { key });
+}
+
+function clientOf({ url }: Platform, sender: Omit<FetchTransportOptions, "baseUrl">): Client {
+  return createClient(fetchTransport({ ...sender, baseUrl: url, fetch: fetchKept }));
+}
+
+export async function inviteToken(
+  platform: Platform,
+  fields: BodyOf<ApiRoutes["orgs"]["invite"]> = {},
+): Promise<string> {
   const { orgId } = await orgOf(platform);
-  const made = await platform.request<{ link: string }>(
-    "POST",
-    `/api/orgs/${orgId}/invitations`,
-    fields,
-  );
-  return new URL(made.body.link).hash.slice("#token=".length);
+  const { link } = await platform.api.orgs.invite({ orgId, body: fields });
+  return new URL(link).hash.slice("#token=".length);
 }
 
 interface Knocked {
@@ -89,6 +107,7 @@ export function browserOf(
     userId,
     email,
     cookie,
+    api: clientOf(platform, { headers: () => ({ cookie, origin: platform.url }) }),
     async request<T>(
       method: string,
       path: string,

@@ -30,7 +30,14 @@ import type { Product } from "./measure.ts";
 
 const NODE_OPTIONS = fileURLToPath(new URL("../../scripts/node-options.json", import.meta.url));
 const LONG_SESSIONS = 3;
-const SCOPES = ["sessions:read", "sessions:write", "tasks", "mail", "approvals", "runners"];
+const SCOPES = [
+  "sessions:read",
+  "sessions:write",
+  "tasks",
+  "mail",
+  "approvals",
+  "runners",
+] as const;
 const QUIET = { asked: () => {}, answered: () => {} };
 
 export interface Soak {

@@ -79,19 +79,18 @@ async function prepare(tools: BenchTools): Promise<World> {
   const ours = await tools.ours({ runtime: "scripted", env: { MUSTER_RATE_LIMIT: "100" } });
   const url = `http://127.0.0.1:${ours.port}`;
   const owner = new Api({ url, key: ours.key });
-  const scopes = ["sessions:read", "sessions:write", "runners"];
+  const scopes = ["sessions:read", "sessions:write", "runners"] as const;
   const attackerKey = await joinAs("ann", { owner, url, scopes });
   const victimKey = await joinAs("ben", { owner, url, scopes });
   const attacker = new Api({ url, key: attackerKey });
   const victim = createHttpClient({ port: ours.port, key: victimKey }, 4);
   const { session: own } = JSON.parse(await victim.post("/api/sessions", "{}"));
-  const { body } = await attacker.send("POST", "/api/sessions", {});
-  const { id } = body.session as { id: string };
+  const { id } = (await attacker.once.sessions.create()).session;
   const turns = { target: { port: ours.port, key: attackerKey }, sessions: [id] };
   const content = Array.from({ length: LINES_A_PROMPT }, () => LINE).join("\n");
   const turnsEach = ENTRIES / LINES_A_PROMPT;
   await tools.load.run({ kind: "turns", ...turns, content, turnsEach });
-  const token = await attacker.send("POST", "/api/runners/tokens", { name: "own" });
+  const { token } = await attacker.once.runnerTokens.create({ body: { name: "own" } });
   return {
     ours,
     victim,
@@ -100,7 +99,7 @@ async function prepare(tools: BenchTools): Promise<World> {
       url,
       headers: { authorization: `Bearer ${attackerKey}` },
       session: id,
-      runnerToken: String(token.body.token),
+      runnerToken: token,
     },
   };
 }

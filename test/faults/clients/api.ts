@@ -1,6 +1,16 @@
 /** An HTTP client that expects the program to be killed at any moment. */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  ApiError,
+  type Client,
+  createClient,
+  ROUTE_TABLE,
+  routePath,
+  type Transport,
+} from "#client/index.ts";
+import type { Page } from "#protocol/page.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 
 const ANSWER_WITHIN_MS = 30_000;
 const RETRY_EVERY_MS = 40;
@@ -31,13 +41,19 @@ export interface ApiOptions {
 }
 
 export class Api {
+  /** Sends each request once. A refusal is thrown as an `ApiError`, a lost answer as a `NoAnswer`. */
+  readonly once: Client;
+  /** Retries as `insist` does; its requests must be safe to repeat. */
+  readonly patient: Client;
   readonly #options: ApiOptions;
 
   constructor(options: ApiOptions) {
     this.#options = options;
+    this.once = createClient(transportOver((...request) => this.send(...request)));
+    this.patient = createClient(transportOver((...request) => this.insist(...request)));
   }
 
-  /** Sends one request, without retries. */
+  /** Sends one request, without retries, for checks of its status. */
   async send(
     method: string,
     path: string,
@@ -127,7 +143,8 @@ export class Api {
     signal.addEventListener("abort", stop);
     let silence = setTimeout(stop, silentMs);
     try {
-      const response = await fetch(`${url}/api/sessions/${sessionId}/events?after=${after}`, {
+      const path = routePath(ROUTE_TABLE.sessions.events, { id: sessionId, query: { after } });
+      const response = await fetch(url + path, {
         headers: { authorization: `Bearer ${key}` },
         signal: over.signal,
       });
@@ -149,6 +166,49 @@ export class Api {
       over.abort();
     }
   }
+}
+
+type Send = (
+  method: string,
+  path: string,
+  body: object | undefined,
+  headers: Record<string, string>,
+) => Promise<Answer>;
+
+function transportOver(send: Send): Transport {
+  return async ({ method, path, body, headers, idempotencyKey }) => {
+    const key = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+    const answer = await send(method, path, body as object | undefined, { ...headers, ...key });
+    const { status, body: content } = answer;
+    if (status < 300) return content;
+    const { code = `http_${status}` } = (content.error ?? {}) as { code?: string };
+    // Names the request, because the report of a round shows nothing but this message.
+    throw new ApiError(status, code, `${method} ${path}: ${status} ${JSON.stringify(content)}`);
+  };
+}
+
+/** Undefined for a request that the server refused, which a client of a round must bear. */
+export async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+/** Items of all pages of a list. */
+export async function listAll<T>(
+  readPage: (page: { limit: number; cursor: string | undefined }) => Promise<Page<T>>,
+): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: Page<T> = await readPage({ limit: PAGE_LIMIT_MAX, cursor });
+    items.push(...page.items);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return items;
 }
 
 /** Returns nothing for deltas and heartbeats. */

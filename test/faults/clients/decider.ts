@@ -4,9 +4,10 @@
  * without an answer is sent again until it has one.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Approval } from "#features/approvals/contract.ts";
 import { Moments } from "../program/moments.ts";
 import type { Random } from "../random.ts";
-import { type Api, NoAnswer } from "./api.ts";
+import { type Api, NoAnswer, unlessRefused } from "./api.ts";
 
 const LOOK_EVERY_MS = 25;
 const MAX_DELAY_MS = 500;
@@ -20,10 +21,7 @@ export interface SentDecision {
   acknowledged: boolean;
 }
 
-interface Pending {
-  id: string;
-  kind: string;
-}
+type Pending = Pick<Approval, "id" | "kind">;
 
 export class Decider {
   readonly decisions: SentDecision[] = [];
@@ -66,11 +64,9 @@ export class Decider {
 
   async #pending(): Promise<Pending[]> {
     try {
-      const { status, body } = await this.#api.send(
-        "GET",
-        "/api/approvals?state=pending&limit=100",
-      );
-      return status === 200 ? (body.items as Pending[]) : [];
+      const query = { state: "pending", limit: 100 } as const;
+      const page = await unlessRefused(this.#api.once.approvals.list({ query }));
+      return page?.items ?? [];
     } catch (error) {
       if (error instanceof NoAnswer) return [];
       throw error;
@@ -86,14 +82,15 @@ export class Decider {
     await Promise.all(opinions.map((isNo) => this.#send(id, kind, isNo)));
   }
 
-  async #send(gateId: string, kind: string, isNo: boolean): Promise<void> {
+  async #send(gateId: string, kind: Pending["kind"], isNo: boolean): Promise<void> {
     const words = isNo ? `no to ${gateId}` : kind === "question" ? `yes to ${gateId}` : null;
     const body = isNo
-      ? { decision: "deny", reason: words }
+      ? ({ decision: "deny", reason: words ?? "" } as const)
       : words === null
-        ? { decision: "allow" }
+        ? ({ decision: "allow" } as const)
         : { answers: [words] };
-    const { status } = await this.#api.insist("POST", `/api/approvals/${gateId}`, body);
-    this.decisions.push({ gateId, allowed: !isNo, words, acknowledged: status === 200 });
+    const call = this.#api.patient.approvals.decide({ id: gateId, body });
+    const acknowledged = (await unlessRefused(call)) !== undefined;
+    this.decisions.push({ gateId, allowed: !isNo, words, acknowledged });
   }
 }

@@ -1,4 +1,5 @@
 /** Adds a member to the owner's organisation, by invitation like a person with a browser. */
+import type { KeyScope } from "#test/clients/people.ts";
 import type { Api } from "./api.ts";
 
 const PASSWORD = "correct horse battery";
@@ -7,14 +8,14 @@ export interface JoinOptions {
   owner: Api;
   url: string;
   /** Scopes of the member's API key. */
-  scopes: readonly string[];
+  scopes: readonly KeyScope[];
 }
 
 /** Returns an API key of the new member. */
 export async function joinAs(name: string, { owner, url, scopes }: JoinOptions): Promise<string> {
-  const { org } = (await owner.get("/api/me")) as { org: { id: string } };
-  const invited = await owner.send("POST", `/api/orgs/${org.id}/invitations`, { role: "member" });
-  const token = new URL(String(invited.body.link)).hash.slice("#token=".length);
+  const { org } = await owner.patient.me.get();
+  const { link } = await owner.once.orgs.invite({ orgId: org.id, body: { role: "member" } });
+  const token = new URL(link).hash.slice("#token=".length);
   const post = async (path: string, body: object, cookie: string) =>
     fetch(`${url}${path}`, {
       method: "POST",

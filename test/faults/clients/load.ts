@@ -5,10 +5,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Prompt, Session } from "#protocol/sessions.ts";
 import { emptyHistory, type History, type ScriptRuntime } from "../history.ts";
 import type { Random } from "../random.ts";
-import { type Answer, Api, NoAnswer } from "./api.ts";
+import { type Answer, Api, NoAnswer, unlessRefused } from "./api.ts";
 import { Follower } from "./follower.ts";
 import { echoStyle, scriptedStyle } from "./scripts.ts";
 import type { Style } from "./style.ts";
@@ -65,14 +64,11 @@ export class Load {
   async start(): Promise<void> {
     for (let n = 0; n < this.#options.sessions; n++) {
       const { runtime, session: fields = {} } = this.#style(n);
-      const answer = await this.#api(n).insist(
-        "POST",
-        "/api/sessions",
-        { title: `fault ${n}`, runtime, ...fields },
-        { "idempotency-key": randomUUID() },
+      const { session } = await this.#api(n).patient.sessions.create(
+        { body: { title: `fault ${n}`, runtime, ...fields } },
+        { idempotencyKey: randomUUID() },
       );
-      if (answer.status !== 201) throw new Error(`no session: ${JSON.stringify(answer.body)}`);
-      const { id } = answer.body.session as Session;
+      const { id } = session;
       this.sessions.push({ id, runtime });
       this.#open.set(id, []);
       this.followers.push(new Follower(this.#apisFrom(n), id, `follower of ${id}`));
@@ -140,13 +136,15 @@ export class Load {
     const mark = `m${this.#sent++}-${randomUUID().slice(0, 8)}`;
     const content = style.write(mark, random);
     const mode = style.mode(random);
-    const path = `/api/sessions/${session.id}/prompts`;
+    const { id } = session;
+    const { prompts } = api.patient;
     // Uses both ways to mark a repeated request.
-    const answer = random.chance(0.5)
-      ? await api.insist("POST", path, { content, mode, dispatchId: mark })
-      : await api.insist("POST", path, { content, mode }, { "idempotency-key": mark });
-    if (answer.status !== 202) return;
-    const prompt = answer.body.prompt as Prompt;
+    const sending = random.chance(0.5)
+      ? prompts.create({ id, body: { content, mode, dispatchId: mark } })
+      : prompts.create({ id, body: { content, mode } }, { idempotencyKey: mark });
+    const accepted = await unlessRefused(sending);
+    if (!accepted) return;
+    const { prompt } = accepted;
     this.history.prompts.push({
       id: prompt.id,
       sessionId: session.id,
@@ -158,20 +156,18 @@ export class Load {
   }
 
   async #withdraw(api: Api, promptId: string): Promise<void> {
-    const answer = await api.insist("DELETE", `/api/prompts/${promptId}`);
-    if (answer.status === 200) this.history.withdrawn.push(promptId);
+    const withdrawn = await unlessRefused(api.patient.prompts.withdraw({ id: promptId }));
+    if (withdrawn) this.history.withdrawn.push(promptId);
   }
 
   async #promote(api: Api, promptId: string): Promise<void> {
     this.history.promoted.push(promptId);
-    await api.insist("POST", `/api/prompts/${promptId}/promote`, {});
+    await unlessRefused(api.patient.prompts.promote({ id: promptId }));
   }
 
   async #stop(api: Api, sessionId: string): Promise<void> {
-    const answer = await api.send("POST", `/api/sessions/${sessionId}/stop`, {});
-    if (answer.status !== 200) return;
-    const { lastSeq } = answer.body.session as Session;
-    this.history.reached.push({ sessionId, lastSeq });
+    const stopped = await unlessRefused(api.once.sessions.stop({ id: sessionId }));
+    if (stopped) this.history.reached.push({ sessionId, lastSeq: stopped.session.lastSeq });
   }
 }
 

@@ -1,16 +1,18 @@
 /** Waits until everything has settled, and reads the program's final state. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionEvent } from "#protocol/events.ts";
-import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
+import type { Entry, Prompt } from "#protocol/sessions.ts";
 import type { LoggedEvent, Observation, ObservedSession } from "../history.ts";
-import { type Api, digestOf, NoAnswer } from "./api.ts";
+import { type Api, digestOf, listAll, NoAnswer, unlessRefused } from "./api.ts";
 import type { Load, LoadedSession } from "./load.ts";
 
 /** A lease, the pause after a server start, a collect buffer, and some slack. */
 const SETTLE_WITHIN_MS = 60_000;
 const CATCH_UP_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
-const UNSETTLED = "state=queued,collecting,running,gated";
+/** States of prompts whose outcome is still open. */
+export const UNSETTLED = "queued,collecting,running,gated";
 
 /** Ends the load, waits for the last outcome, and reads everything. */
 export async function observe(load: Load): Promise<Observation> {
@@ -39,8 +41,9 @@ async function settled(api: Api, sessions: readonly LoadedSession[]): Promise<vo
   while (open.length > 0 && Date.now() < deadline) {
     const still: LoadedSession[] = [];
     for (const session of open) {
-      const page = await api.get(`/api/sessions/${session.id}/prompts?${UNSETTLED}&limit=1`);
-      if ((page.items as Prompt[]).length > 0) still.push(session);
+      const query = { state: UNSETTLED, limit: 1 };
+      const { items } = await api.patient.prompts.list({ id: session.id, query });
+      if (items.length > 0) still.push(session);
     }
     open = still;
     if (open.length > 0) await sleep(LOOK_EVERY_MS);
@@ -58,27 +61,36 @@ async function caughtUp(load: Load, sessions: readonly ObservedSession[]): Promi
 async function readPrompts(api: Api, load: Load): Promise<Map<string, Prompt>> {
   const found = new Map<string, Prompt>();
   for (const { id } of load.history.prompts) {
-    const answer = await api.insist("GET", `/api/prompts/${id}`);
-    if (answer.status === 200) found.set(id, answer.body.prompt as Prompt);
+    const prompt = await findPrompt(api, id);
+    if (prompt) found.set(id, prompt);
   }
   return found;
+}
+
+/** Undefined if the server does not know it. */
+export async function findPrompt(api: Api, id: string): Promise<Prompt | undefined> {
+  return (await unlessRefused(api.patient.prompts.get({ id })))?.prompt;
+}
+
+/** Prompts of a session, all pages of them. */
+export function listPrompts(api: Api, id: string, state?: string): Promise<Prompt[]> {
+  return listAll((page) => api.patient.prompts.list({ id, query: { ...page, state } }));
 }
 
 export async function readSession(
   api: Api,
   { id, runtime }: LoadedSession,
 ): Promise<ObservedSession> {
-  const answer = await api.insist("GET", `/api/sessions/${id}`);
-  if (answer.status !== 200)
-    return { id, runtime, lastSeq: 0, log: [], transcript: [], prompts: [] };
-  const { lastSeq } = answer.body.session as Session;
+  const found = await unlessRefused(api.patient.sessions.get({ id }));
+  if (!found) return { id, runtime, lastSeq: 0, log: [], transcript: [], prompts: [] };
+  const { lastSeq } = found.session;
   return {
     id,
     runtime,
     lastSeq,
     log: await readLog(api, id, lastSeq),
     transcript: await readTranscript(api, id),
-    prompts: await api.list<Prompt>(`/api/sessions/${id}/prompts`),
+    prompts: await listPrompts(api, id),
   };
 }
 
@@ -102,8 +114,8 @@ async function readTranscript(api: Api, sessionId: string): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (;;) {
     const after = entries.at(-1)?.seq ?? 0;
-    const page = await api.get(`/api/sessions/${sessionId}/transcript?after=${after}&limit=200`);
-    const items = page.items as Entry[];
+    const query = { after, limit: PAGE_LIMIT_MAX };
+    const { items } = await api.patient.sessions.transcript({ id: sessionId, query });
     if (items.length === 0) return entries;
     entries.push(...items);
   }

@@ -1,12 +1,13 @@
 /** A way to use a session: its prompts, how they are sent, and the traces of their turns. */
 import type { QueueMode } from "#protocol/sessions.ts";
+import type { NewSession } from "#test/platform.ts";
 import type { ScriptRuntime } from "../history.ts";
 import type { Random } from "../random.ts";
 
 export interface Style {
   runtime: ScriptRuntime;
   /** Further fields of its sessions. */
-  session?: Readonly<Record<string, unknown>>;
+  session?: Readonly<NewSession>;
   /** A unique prompt that contains `mark`. */
   write(mark: string, random: Random): string;
   mode(random: Random): QueueMode;

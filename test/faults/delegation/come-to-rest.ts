@@ -1,8 +1,8 @@
 /** Waits until a household has settled, and reads everything. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Prompt, Session } from "#protocol/sessions.ts";
-import type { Api } from "../clients/api.ts";
-import { readSession } from "../clients/observe.ts";
+import type { Session } from "#protocol/sessions.ts";
+import { type Api, listAll, unlessRefused } from "../clients/api.ts";
+import { findPrompt, readSession, UNSETTLED } from "../clients/observe.ts";
 import type { Observation, ObservedSession } from "../history.ts";
 import type { Household } from "./household.ts";
 import type { PassersBy } from "./passers-by.ts";
@@ -12,8 +12,6 @@ const REST_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 150;
 /** A question that is open for this long is answered by a person. */
 const PATIENCE_MS = 1_500;
-const ALL = "lifecycle=active,hibernated,archived,terminated";
-const UNSETTLED = "state=queued,collecting,running,gated";
 const READERS = 4;
 
 export interface ObservedMember extends ObservedSession {
@@ -53,24 +51,31 @@ async function untilRest({ apis }: Household): Promise<void> {
 }
 
 async function countUnsettled(api: Api): Promise<number> {
-  const busy = await api.list<Session>(`/api/sessions?${ALL}&status=pending,running,stopping`);
+  const busy = await listSessions(api, "pending,running,stopping");
   let count = 0;
   for (const { id } of busy) {
-    const page = await api.get(`/api/sessions/${id}/prompts?${UNSETTLED}&limit=1`);
-    count += (page.items as Prompt[]).length;
+    const query = { state: UNSETTLED, limit: 1 };
+    count += (await api.patient.prompts.list({ id, query })).items.length;
   }
   return count;
 }
 
 async function answerQuestions(api: Api, seen: Map<string, number>): Promise<void> {
-  const page = await api.get("/api/approvals?state=pending&limit=100");
-  for (const { id, kind } of page.items as { id: string; kind: string }[]) {
+  const { approvals } = api.patient;
+  const { items } = await approvals.list({ query: { state: "pending", limit: 100 } });
+  for (const { id, kind } of items) {
     const since = seen.get(id) ?? Date.now();
     seen.set(id, since);
     if (Date.now() - since < PATIENCE_MS) continue;
-    const answer = kind === "plan" ? { decision: "allow" } : { answers: ["as you like"] };
-    await api.insist("POST", `/api/approvals/${id}`, answer);
+    const body = kind === "plan" ? ({ decision: "allow" } as const) : { answers: ["as you like"] };
+    await unlessRefused(approvals.decide({ id, body }));
   }
+}
+
+/** Sessions in every lifecycle, of one status or of all. */
+function listSessions(api: Api, status?: string): Promise<Session[]> {
+  const lifecycle = "active,hibernated,archived,terminated";
+  return listAll((page) => api.patient.sessions.list({ query: { ...page, lifecycle, status } }));
 }
 
 export async function readHousehold({
@@ -85,7 +90,7 @@ export async function readHousehold({
     parents.filter(({ kind }) => kind === "orchestrator").map(({ id }) => id),
   );
   for (const api of apis) {
-    const left = await api.list<Session>(`/api/sessions?${ALL}`);
+    const left = await listSessions(api);
     const read = async () => {
       for (let next = left.pop(); next; next = left.pop()) {
         const { id, title, parentSessionId, lifecycle } = next;
@@ -100,9 +105,9 @@ export async function readHousehold({
   // Read a second time through another route: a settled prompt stays the same.
   const rows = new Map(sessions.flatMap(({ prompts }) => prompts.map((one) => [one.id, one])));
   for (const { id, sessionId } of history.prompts) {
-    const answer = await readBy.get(sessionId)?.insist("GET", `/api/prompts/${id}`);
-    const second = answer?.status === 200 ? (answer.body.prompt as Prompt) : null;
-    readings.set(id, [rows.get(id) ?? null, second]);
+    const api = readBy.get(sessionId);
+    const second = api && (await findPrompt(api, id));
+    readings.set(id, [rows.get(id) ?? null, second ?? null]);
   }
   return { sessions, readings };
 }

@@ -1,6 +1,5 @@
 /** The people of a round, their orchestrators and their supervisors, each with a scripted model. */
 import { randomUUID } from "node:crypto";
-import type { Session } from "#protocol/sessions.ts";
 import { type Answer, Api } from "../clients/api.ts";
 import { joinAs } from "../clients/join-as.ts";
 import { describe, isBadAnswer } from "../clients/load.ts";
@@ -14,7 +13,7 @@ import { Foreman } from "./foreman.ts";
 /** Members besides the owner. */
 const MEMBERS = 2;
 const SUPERVISORS = 2;
-const SCOPES = ["sessions:read", "sessions:write", "approvals"];
+const SCOPES = ["sessions:read", "sessions:write", "approvals"] as const;
 
 export interface Parent {
   id: string;
@@ -64,31 +63,25 @@ export async function createHousehold(
 
 async function makeOrchestrator(api: Api, foreman: Foreman): Promise<Parent> {
   const { name } = foreman;
-  const made = await api.insist("POST", "/api/me/orchestrator", {
-    name,
-    handle: `agent-${name}`,
-    style: "custom",
-    customInstructions: `PLAY ${name}`,
+  const { session } = await api.patient.orchestrators.create({
+    body: {
+      name,
+      handle: `agent-${name}`,
+      style: "custom",
+      customInstructions: `PLAY ${name}`,
+    },
   });
-  const id = sessionOf(made).id;
+  const { id } = session;
   return { id, kind: "orchestrator", foreman, threads: ["main", "side"], api };
 }
 
 async function makeSupervisor(api: Api, foreman: Foreman): Promise<Parent> {
   const { name } = foreman;
-  const made = await api.insist(
-    "POST",
-    "/api/sessions",
-    { title: name, runtime: "native", instructions: `PLAY ${name}` },
-    { "idempotency-key": randomUUID() },
+  const { session } = await api.patient.sessions.create(
+    { body: { title: name, runtime: "native", instructions: `PLAY ${name}` } },
+    { idempotencyKey: randomUUID() },
   );
-  const { id } = sessionOf(made);
-  const enabled = await api.insist("POST", `/api/orchestration/sessions/${id}/enable`, {});
-  if (enabled.status !== 200) throw new Error(`no supervisor: ${JSON.stringify(enabled.body)}`);
+  const { id } = session;
+  await api.patient.supervision.enable({ id });
   return { id, kind: "supervisor", foreman, threads: ["main"], api };
-}
-
-function sessionOf({ status, body }: Answer): Session {
-  if (status !== 201 && status !== 200) throw new Error(`no session: ${JSON.stringify(body)}`);
-  return body.session as Session;
 }

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Prompt, Session } from "#protocol/sessions.ts";
-import { type Api, NoAnswer } from "../clients/api.ts";
+import { type Api, listAll, NoAnswer, unlessRefused } from "../clients/api.ts";
 import type { History } from "../history.ts";
 import type { Random } from "../random.ts";
 import type { Household, Parent } from "./household.ts";
@@ -55,11 +55,11 @@ export class PassersBy {
 
   async prompt(parent: Pick<Parent, "id" | "api">, content: string, thread = "main") {
     const mark = `p${++this.#sent}-${randomUUID().slice(0, 8)}`;
-    const body = { content: `${content}\n(${mark})`, mode: "followup", thread };
-    const path = `/api/sessions/${parent.id}/prompts`;
-    const answer = await parent.api.insist("POST", path, { ...body, dispatchId: mark });
-    if (answer.status !== 202) return;
-    this.#remember(answer.body.prompt as Prompt, body.content);
+    const body = { content: `${content}\n(${mark})`, mode: "followup", thread } as const;
+    const accepted = await unlessRefused(
+      parent.api.patient.prompts.create({ id: parent.id, body: { ...body, dispatchId: mark } }),
+    );
+    if (accepted) this.#remember(accepted.prompt, body.content);
   }
 
   #remember({ id, sessionId, mode }: Prompt, content: string): void {
@@ -85,13 +85,14 @@ export class PassersBy {
   }
 
   async #live({ api, id }: Parent): Promise<Session[]> {
-    return api.list<Session>(`/api/sessions?parent=${id}&lifecycle=active`);
+    const query = { parent: id, lifecycle: "active" };
+    return listAll((page) => api.patient.sessions.list({ query: { ...page, ...query } }));
   }
 
   async #meddle(parent: Parent): Promise<void> {
     const random = this.#random;
     if (random.chance(0.008)) return this.#putAway(parent);
-    if (random.chance(0.006)) return void (await parent.api.send("POST", stopOf(parent.id), {}));
+    if (random.chance(0.006)) return stop(parent.api, parent.id);
     const open = (await this.#live(parent)).filter(({ title }) => keeperOf(title ?? "") === "open");
     const child = open[random.between(0, open.length)];
     if (child) await this.#touch(parent.api, child.id);
@@ -100,38 +101,38 @@ export class PassersBy {
   async #touch(api: Api, id: string): Promise<void> {
     const random = this.#random;
     const choice = random.next();
-    if (choice < 0.3) return void (await api.send("POST", stopOf(id), {}));
+    if (choice < 0.3) return stop(api, id);
     if (choice < 0.5) return this.#tell(api, id);
     if (choice < 0.6) return this.#withdraw(api, id);
-    if (choice < 0.7) return this.#do(api, id, "terminated", `/api/sessions/${id}/terminate`);
-    if (choice < 0.78) return this.#do(api, id, "detached", `/api/sessions/${id}/detach`);
+    const { sessions, delegation } = api.patient;
+    if (choice < 0.7) return this.#record(id, "terminated", sessions.terminate({ id }));
+    if (choice < 0.78) return this.#record(id, "detached", delegation.detach({ id }));
     if (choice < 0.95) {
-      await this.#do(api, id, "archived", `/api/sessions/${id}/archive`, { force: true });
-      if (random.chance(0.3)) await api.insist("POST", `/api/sessions/${id}/wake`, {});
+      await this.#record(id, "archived", sessions.archive({ id, body: { force: true } }));
+      if (random.chance(0.3)) await unlessRefused(sessions.wake({ id }));
     }
   }
 
-  async #do(api: Api, childId: string, what: Deed["what"], path: string, body = {}): Promise<void> {
-    const { status } = await api.insist("POST", path, body);
-    if (status === 200) this.deeds.push({ childId, what });
+  async #record(childId: string, what: Deed["what"], deed: Promise<object>): Promise<void> {
+    if (await unlessRefused(deed)) this.deeds.push({ childId, what });
   }
 
   async #tell(api: Api, id: string): Promise<void> {
-    const mode = this.#random.pick(["followup", "steer", "interrupt"]);
+    const mode = this.#random.pick(["followup", "steer", "interrupt"] as const);
     const token = `p-${++this.#sent}`;
     const content = writeTask(token, this.#random);
-    const path = `/api/sessions/${id}/prompts`;
-    const answer = await api.insist("POST", path, { content, mode, dispatchId: token });
-    if (answer.status === 202) this.#remember(answer.body.prompt as Prompt, content);
+    const body = { content, mode, dispatchId: token };
+    const accepted = await unlessRefused(api.patient.prompts.create({ id, body }));
+    if (accepted) this.#remember(accepted.prompt, content);
   }
 
   async #withdraw(api: Api, id: string): Promise<void> {
-    const page = await api.get(`/api/sessions/${id}/prompts?state=queued&limit=1`);
-    const [waiting] = page.items as Prompt[];
+    const { prompts } = api.patient;
+    const { items } = await prompts.list({ id, query: { state: "queued", limit: 1 } });
+    const [waiting] = items;
     if (!waiting) return;
-    const { status } = await api.insist("DELETE", `/api/prompts/${waiting.id}`);
-    if (status === 200 && this.#isOurs(waiting.id))
-      this.#household.history.withdrawn.push(waiting.id);
+    const withdrawn = await unlessRefused(prompts.withdraw({ id: waiting.id }));
+    if (withdrawn && this.#isOurs(waiting.id)) this.#household.history.withdrawn.push(waiting.id);
   }
 
   /** Only prompts that were sent from here are read again at the end. */
@@ -142,21 +143,20 @@ export class PassersBy {
   async #putAway(parent: Parent): Promise<void> {
     const { api, id } = parent;
     if (this.#random.chance(0.3)) {
-      await api.send("POST", `/api/sessions/${id}/hibernate`, {});
+      await unlessRefused(api.once.sessions.hibernate({ id }));
       return;
     }
-    await api.insist("POST", `/api/sessions/${id}/archive`, { force: true });
+    await unlessRefused(api.patient.sessions.archive({ id, body: { force: true } }));
     await sleep(this.#random.between(100, 1_500));
     await this.#fetchBack(parent);
   }
 
   async #fetchBack({ api, id, kind }: Parent): Promise<void> {
-    const path = kind === "orchestrator" ? "/api/me/orchestrator/wake" : `/api/sessions/${id}/wake`;
-    const { status, body } = await api.insist("POST", path, {});
-    if (status !== 200) throw new Error(`${id} does not come back: ${JSON.stringify(body)}`);
+    if (kind === "orchestrator") await api.patient.orchestrators.wake();
+    else await api.patient.sessions.wake({ id });
   }
 }
 
-function stopOf(id: string): string {
-  return `/api/sessions/${id}/stop`;
+async function stop(api: Api, id: string): Promise<void> {
+  await unlessRefused(api.once.sessions.stop({ id }));
 }

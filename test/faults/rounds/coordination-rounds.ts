@@ -4,8 +4,8 @@
  * the same.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Session } from "#protocol/sessions.ts";
-import { Api } from "../clients/api.ts";
+import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
+import { Api, listAll } from "../clients/api.ts";
 import { checkStory, describeStory } from "../coordination/check-story.ts";
 import { REPORT, REQUEST, Story } from "../coordination/story.ts";
 import { ModelLine } from "../program/model-line.ts";
@@ -106,19 +106,17 @@ async function tell(
   line.play("web", (conversation) => story.playWeb(conversation));
   await stage.startBoth();
   const api = new Api({ url: stage.url, key: stage.key });
-  const made = await api.insist("POST", "/api/me/orchestrator", {
-    name: "Lead",
-    handle: "lead",
-    style: "custom",
-    customInstructions: "PLAY lead",
+  const { session } = await api.patient.orchestrators.create({
+    body: {
+      name: "Lead",
+      handle: "lead",
+      style: "custom",
+      customInstructions: "PLAY lead",
+    },
   });
-  const { id } = made.body.session as Session;
-  const dispatchId = "the-request";
-  const asked = await api.insist("POST", `/api/sessions/${id}/prompts`, {
-    content: REQUEST,
-    dispatchId,
-  });
-  if (asked.status >= 300) return [`not accepted: ${JSON.stringify(asked.body)}`];
+  const { id } = session;
+  const body = { content: REQUEST, dispatchId: "the-request" };
+  await api.patient.prompts.create({ id, body });
   const over = new AbortController();
   const killed = clock.comes.then(async () => {
     if (over.signal.aborted) return;
@@ -137,11 +135,13 @@ async function tell(
 
 /** Waits until the report was given and nobody works any more. */
 async function untilReport(api: Api, id: string): Promise<boolean> {
+  const { sessions } = api.patient;
   const deadline = Date.now() + REST_WITHIN_MS;
   while (Date.now() < deadline) {
-    const { items } = await api.get(`/api/sessions/${id}/transcript?limit=200`);
+    const { items } = await sessions.transcript({ id, query: { limit: PAGE_LIMIT_MAX } });
     const isTold = JSON.stringify(items).includes(REPORT);
-    const busy = await api.list<Session>("/api/sessions?status=pending,running,stopping");
+    const status = "pending,running,stopping";
+    const busy = await listAll((page) => sessions.list({ query: { ...page, status } }));
     if (isTold && busy.length === 0) return true;
     await sleep(LOOK_EVERY_MS);
   }

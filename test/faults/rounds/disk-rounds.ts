@@ -160,7 +160,8 @@ async function countRefused(stage: Stage, load: Load, forMs: number): Promise<nu
 async function untilAccepted(stage: Stage, load: Load): Promise<number> {
   const api = new Api({ url: stage.url, key: stage.key });
   const startedAt = performance.now();
-  await api.insist("POST", `/api/sessions/${load.sessions[1]?.id}/prompts`, { content: "again" });
+  const id = load.sessions[1]?.id ?? "";
+  await api.patient.prompts.create({ id, body: { content: "again" } });
   return performance.now() - startedAt;
 }
 

@@ -90,9 +90,8 @@ function begin(stage: Stage, setup: Setup): Promise<void> {
 
 async function storeProvider(stage: Stage, line: ModelLine): Promise<void> {
   const api = new Api({ url: stage.url, key: stage.key });
-  const stored = { kind: "anthropic", baseUrl: line.url, apiKey: "sk-house-0123456789" };
-  const answer = await api.insist("PUT", `/api/providers/${PROVIDER}`, stored);
-  if (answer.status !== 200) throw new Error(`not stored: ${JSON.stringify(answer.body)}`);
+  const body = { kind: "anthropic", baseUrl: line.url, apiKey: "sk-house-0123456789" } as const;
+  await api.patient.providers.set({ name: PROVIDER, body });
 }
 
 async function strike(stage: Stage, setup: Setup, random: Random): Promise<void> {

@@ -6,8 +6,9 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Prompt, Session } from "#protocol/sessions.ts";
+import type { Prompt } from "#protocol/sessions.ts";
 import { Api, NoAnswer } from "../clients/api.ts";
+import { findPrompt } from "../clients/observe.ts";
 import { ModelLine } from "../program/model-line.ts";
 import { Stage } from "../program/stage.ts";
 import type { Random } from "../random.ts";
@@ -83,11 +84,10 @@ async function makeSessions(scene: Scene): Promise<string[]> {
   const api = apiOf(scene);
   const ids: string[] = [];
   for (let n = 0; n < SESSIONS; n++) {
-    const answer = await api.insist("POST", "/api/sessions", {
-      title: `restore ${n}`,
-      runtime: "native",
+    const { session } = await api.patient.sessions.create({
+      body: { title: `restore ${n}`, runtime: "native" },
     });
-    const { id } = answer.body.session as Session;
+    const { id } = session;
     const setUp = `git init -q . && echo first > ${FILE} && git add . && git -c user.name=a -c user.email=a@b commit -qm one && echo uncommitted-${n} >> ${FILE}`;
     const sent = await send(api, id, setUp, "set-up");
     await settled(scene, [sent]);
@@ -98,12 +98,11 @@ async function makeSessions(scene: Scene): Promise<string[]> {
 
 async function send(api: Api, sessionId: string, command: string, token: string): Promise<Sent> {
   const content = `${token}\nCALL bash ${JSON.stringify({ command })}\nSAY ${token} is over`;
-  const answer = await api.insist("POST", `/api/sessions/${sessionId}/prompts`, {
-    content,
-    dispatchId: `${token}-${randomUUID()}`,
+  const { prompt } = await api.patient.prompts.create({
+    id: sessionId,
+    body: { content, dispatchId: `${token}-${randomUUID()}` },
   });
-  if (answer.status !== 202) throw new Error(`refused: ${JSON.stringify(answer.body)}`);
-  return { id: (answer.body.prompt as Prompt).id, sessionId, token };
+  return { id: prompt.id, sessionId, token };
 }
 
 /** Sends prompts until it is told to end; acknowledged ones are in `sent`. */
@@ -209,12 +208,12 @@ async function check(scene: Scene, before: readonly Sent[], done: readonly Sent[
 }
 
 async function checkServer({ violations, restores }: Scene, api: Api): Promise<void> {
-  const runners = (await api.get("/api/runners")).items as { id: string; state: string }[];
+  const { items: runners } = await api.patient.runners.list();
   if (runners.length !== 1) violations.push(`${runners.length} runners, not the one of before`);
   const deadline = Date.now() + SETTLE_WITHIN_MS;
   for (;;) {
-    const trail = await api.get("/api/audit/verify");
-    if (trail.ok && (trail.restores as unknown[]).length > 0) return;
+    const trail = await api.patient.audit.verify();
+    if (trail.ok && trail.restores.length > 0) return;
     if (!trail.ok || Date.now() > deadline) {
       violations.push(`after ${restores} restores the trail says ${JSON.stringify(trail)}`);
       return;
@@ -223,14 +222,9 @@ async function checkServer({ violations, restores }: Scene, api: Api): Promise<v
   }
 }
 
-async function read(api: Api, id: string): Promise<Prompt | undefined> {
-  const answer = await api.insist("GET", `/api/prompts/${id}`);
-  return answer.status === 200 ? (answer.body.prompt as Prompt) : undefined;
-}
-
 async function unsettled(api: Api, sent: readonly Sent[]): Promise<Sent[]> {
   const open: Sent[] = [];
-  for (const one of sent) if ((await read(api, one.id))?.state !== "settled") open.push(one);
+  for (const one of sent) if ((await findPrompt(api, one.id))?.state !== "settled") open.push(one);
   return open;
 }
 
@@ -240,10 +234,10 @@ async function settled(scene: Scene, sent: readonly Sent[]): Promise<Prompt[]> {
   const deadline = Date.now() + SETTLE_WITHIN_MS;
   const prompts: Prompt[] = [];
   for (const { id, token } of sent) {
-    let prompt = await read(api, id);
+    let prompt = await findPrompt(api, id);
     while (prompt && prompt.state !== "settled" && Date.now() < deadline) {
       await sleep(LOOK_EVERY_MS);
-      prompt = await read(api, id);
+      prompt = await findPrompt(api, id);
     }
     if (prompt?.state === "settled") prompts.push(prompt);
     else if (prompt)

@@ -5,11 +5,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Runner } from "#protocol/runs.ts";
-import type { Prompt } from "#protocol/sessions.ts";
 import { check } from "../checker.ts";
-import { Api } from "../clients/api.ts";
+import { Api, listAll } from "../clients/api.ts";
 import { Load } from "../clients/load.ts";
-import { observe } from "../clients/observe.ts";
+import { listPrompts, observe } from "../clients/observe.ts";
 import { echoStyle, patientStyle } from "../clients/scripts.ts";
 import type { Observation } from "../history.ts";
 import { Cable } from "../program/cable.ts";
@@ -168,7 +167,7 @@ async function strike(
 async function countExplained(api: Api, load: Load): Promise<number> {
   let explained = 0;
   for (const { id } of load.sessions) {
-    const running = await api.list<Prompt>(`/api/sessions/${id}/prompts?state=running,gated`);
+    const running = await listPrompts(api, id, "running,gated");
     explained += running.filter(({ waitingFor }) => waitingFor?.reason === "runner_silent").length;
   }
   return explained;
@@ -187,7 +186,7 @@ function isOnline({ state, ready }: Runner): boolean {
 async function reach(api: Api, is: (runners: Runner[]) => boolean): Promise<Runner[]> {
   const deadline = Date.now() + GIVE_UP_MS;
   for (;;) {
-    const runners = await api.list<Runner>("/api/runners");
+    const runners = await listAll((query) => api.patient.runners.list({ query }));
     if (is(runners)) return runners;
     if (Date.now() > deadline) throw new Error(`it hangs: ${JSON.stringify(runners)}`);
     await sleep(LOOK_EVERY_MS);

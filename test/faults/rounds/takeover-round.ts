@@ -8,9 +8,8 @@ import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionEvent } from "#protocol/events.ts";
-import type { Prompt } from "#protocol/sessions.ts";
 import { Api } from "../clients/api.ts";
-import { readSession } from "../clients/observe.ts";
+import { listPrompts, readSession } from "../clients/observe.ts";
 import { createDatabase } from "../postgres/postgres-cluster.ts";
 import { Stage } from "../program/stage.ts";
 import type { FaultRound, RoundContext } from "../round.ts";
@@ -123,15 +122,15 @@ async function playStrike({ cleanup, program }: RoundContext, strike: Strike) {
 async function beginTurns(api: Api): Promise<string[]> {
   const sessions: string[] = [];
   for (let n = 0; n < SESSIONS; n++) {
-    const made = await api.insist("POST", "/api/sessions", { runtime: "scripted" });
-    const { id } = made.body.session as { id: string };
+    const { session } = await api.patient.sessions.create({ body: { runtime: "scripted" } });
+    const { id } = session;
     for (const content of [SCRIPT, "say next"])
-      await api.insist("POST", `/api/sessions/${id}/prompts`, { content, mode: "followup" });
+      await api.patient.prompts.create({ id, body: { content, mode: "followup" } });
     sessions.push(id);
   }
   const deadline = Date.now() + GIVE_UP_MS;
   for (const id of sessions)
-    while ((await api.list(`/api/sessions/${id}/prompts?state=running`)).length === 0) {
+    while ((await listPrompts(api, id, "running")).length === 0) {
       if (Date.now() > deadline) throw new Error("the turns did not begin");
       await sleep(LOOK_EVERY_MS);
     }
@@ -141,7 +140,7 @@ async function beginTurns(api: Api): Promise<string[]> {
 async function awaitOutcomes(api: Api, id: string): Promise<string[]> {
   const deadline = Date.now() + GIVE_UP_MS;
   for (;;) {
-    const prompts = await api.list<Prompt>(`/api/sessions/${id}/prompts`);
+    const prompts = await listPrompts(api, id);
     const isOver = prompts.length === 2 && prompts.every(({ state }) => state === "settled");
     if (isOver || Date.now() > deadline)
       return prompts

@@ -10,16 +10,6 @@ import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 
-interface Approval {
-  id: string;
-  state: string;
-  kind: string;
-  tool: string;
-  target: string | null;
-  shown: { input: { command?: string } };
-  decidedBy: string | null;
-}
-
 const PATIENT = { timeout: 15_000 };
 const PUSH = 'CALL bash {"command": "git push origin main || echo pushed"}';
 
@@ -45,19 +35,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
 
     const open = () => platform.createSession({ runtime: "native" });
-    const approvals = async (sessionId: string, state = "pending") =>
-      (
-        await platform.request<{ items: Approval[] }>(
-          "GET",
-          `/api/approvals?state=${state}&session=${sessionId}`,
-        )
-      ).body.items;
+    const approvals = async (session: string, state: "pending" | "decided" = "pending") =>
+      (await platform.api.approvals.list({ query: { state, session } })).items;
     const answer = (id: string | undefined, body: object) =>
       platform.request<{ error?: { code: string } }>("POST", `/api/approvals/${id}`, body);
     const results = async (sessionId: string) =>
       (await platform.events(sessionId)).filter(({ type }) => type === "post_tool");
-    const sessionNow = async (id: string) =>
-      (await platform.request<{ session: Session }>("GET", `/api/sessions/${id}`)).body.session;
+    const sessionNow = async (id: string) => (await platform.api.sessions.get({ id })).session;
 
     async function gated(content: string): Promise<{ session: Session; prompt: Prompt }> {
       const session = await open();
@@ -69,11 +53,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     it("parks a turn that must ask, frees the runner, and continues when it is allowed", async () => {
       const { session, prompt } = await gated(PUSH);
       expect(await sessionNow(session.id)).toMatchObject({ activity: "needs_you" });
-      const runners = await platform.request<{ items: { running: number }[] }>(
-        "GET",
-        "/api/runners",
-      );
-      expect(runners.body.items.map(({ running }) => running)).toEqual([0]);
+      const runners = await platform.api.runners.list();
+      expect(runners.items.map(({ running }) => running)).toEqual([0]);
       const [asked] = await approvals(session.id);
       expect(asked).toMatchObject({
         kind: "approval",
@@ -108,13 +89,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     it("an organisation's rule that is made while a person decides wins", async () => {
       const { session, prompt } = await gated(PUSH);
       const [asked] = await approvals(session.id);
-      const rule = { level: "org", tool: "bash", pattern: "git push*", effect: "deny" };
-      const made = await platform.request<{ rule: { id: string } }>(
-        "POST",
-        "/api/policy/rules",
-        rule,
-      );
-      const { id } = made.body.rule;
+      const { rule } = await platform.api.policy.create({
+        body: { level: "org", tool: "bash", pattern: "git push*", effect: "deny" },
+      });
+      const { id } = rule;
       expect(await answer(asked?.id, { decision: "allow", scope: "always" })).toMatchObject({
         status: 409,
         body: { error: { code: "denied_by_rule", message: expect.stringContaining(id) } },
@@ -124,24 +102,18 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         { toolOutput: "", error: expect.stringContaining(id) },
       ]);
       expect(await approvals(session.id, "decided")).toMatchObject([{ decidedBy: "system" }]);
-      const audit = await platform.request<{ items: { action: string }[] }>(
-        "GET",
-        `/api/audit?session=${session.id}`,
-      );
-      expect(audit.body.items.map(({ action }) => action)).toContain("tool_denied");
-      expect((await platform.request("DELETE", `/api/policy/rules/${id}`)).status).toBe(200);
+      const audit = await platform.api.audit.list({ query: { session: session.id } });
+      expect(audit.items.map(({ action }) => action)).toContain("tool_denied");
+      await platform.api.policy.delete({ id });
     });
 
     it("does nothing more for a person who has left", async () => {
       const leaver = await join(platform, "Lea");
-      const { session } = (
-        await leaver.request<{ session: Session }>("POST", "/api/sessions", { runtime: "native" })
-      ).body;
-      const { prompt } = (
-        await leaver.request<{ prompt: Prompt }>("POST", `/api/sessions/${session.id}/prompts`, {
-          content: PUSH,
-        })
-      ).body;
+      const { session } = await leaver.api.sessions.create({ body: { runtime: "native" } });
+      const { prompt } = await leaver.api.prompts.create({
+        id: session.id,
+        body: { content: PUSH },
+      });
       const { engine } = platform.server.kernel;
       const { orgId } = await orgOf(platform);
       const filter = { orgId, ownerId: leaver.userId, sessionId: session.id, limit: 1 };
@@ -157,11 +129,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           return work.findDenial(locked, run, call);
         });
       expect(await denial()).toBeUndefined();
-      const removed = await platform.request(
-        "DELETE",
-        `/api/orgs/${orgId}/members/${leaver.userId}`,
-      );
-      expect(removed.status).toBe(200);
+      await platform.api.orgs.removeMember({ orgId, userId: leaver.userId });
       expect(await denial()).toContain("has left");
       expect((await leaver.request("POST", `/api/approvals/${gate?.id}`, {})).status).toBe(401);
     });
@@ -247,7 +215,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     it("stops a waiting turn", async () => {
       const { session, prompt } = await gated(PUSH);
-      await platform.request("POST", `/api/sessions/${session.id}/stop`, {});
+      await platform.api.sessions.stop({ id: session.id });
       expect(await platform.promptIn(prompt.id, "settled")).toMatchObject({ outcome: "aborted" });
       expect(await approvals(session.id)).toEqual([]);
       expect(await results(session.id)).toHaveLength(1);
@@ -259,9 +227,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         session.id,
         "FAIL 429 1\nHEADER retry-after 600\nSAY it came back",
       );
-      const receipt = async () =>
-        (await platform.request<{ prompt: Prompt }>("GET", `/api/prompts/${prompt.id}`)).body
-          .prompt;
+      const receipt = async () => (await platform.api.prompts.get({ id: prompt.id })).prompt;
       await expect.poll(async () => (await receipt()).waitingFor?.reason, PATIENT).toBe("quota");
       const { waitingFor } = await receipt();
       expect(Date.parse(waitingFor?.until ?? "")).toBeGreaterThan(Date.now() + 500_000);

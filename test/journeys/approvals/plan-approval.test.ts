@@ -3,8 +3,6 @@
  * without one.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Child } from "#features/delegation/contract.ts";
-import type { Session } from "#protocol/sessions.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";
@@ -58,22 +56,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await model.close();
     });
 
-    const begin = (words: string) =>
-      platform.request<{ session: Session }>("POST", "/api/prompt", { content: words });
+    const begin = (words: string) => platform.api.routing.prompt({ body: { content: words } });
     const children = async () =>
-      (await platform.request<{ items: Child[] }>("GET", "/api/sessions/orchestrator/children"))
-        .body.items;
+      (await platform.api.delegation.children({ id: "orchestrator" })).items;
     const newest = async () => (await children()).find(({ lifecycle }) => lifecycle === "active");
     const results = async (sessionId: string) =>
       (await platform.events(sessionId)).filter(({ type }) => type === "post_tool");
-    const pending = async (sessionId: string) => {
-      const path = `/api/approvals?state=pending&session=${sessionId}`;
-      const { body } = await platform.request<{ items: { id: string; kind: string }[] }>(
-        "GET",
-        path,
-      );
-      return body.items[0];
-    };
+    const pending = async (session: string) =>
+      (await platform.api.approvals.list({ query: { state: "pending", session } })).items[0];
     const outcome = [
       { toolName: "write", error: expect.stringMatching(/^plan_not_approved: /) },
       { toolName: "bash", error: expect.stringMatching(/^plan_not_approved: /) },
@@ -81,8 +71,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       { toolName: "request_plan_approval", error: null },
       { toolName: "write", error: null },
     ];
-    const end = (sessionId: string) =>
-      platform.request("DELETE", `/api/sessions/${sessionId}?force=true`);
+    const end = (id: string) => platform.api.sessions.delete({ id, query: { force: "true" } });
 
     it("is sent back and approved by the orchestrator that asked for it", async () => {
       model.play("lead", ({ userText, round, toolResults }) => {
@@ -110,8 +99,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           ? `CALL spawn_session ${JSON.stringify(spawn)}`
           : "SAY I leave it to you.",
       );
-      const cleared = await platform.request("POST", "/api/sessions/orchestrator/clear", {});
-      expect(cleared.status).toBe(200);
+      await platform.api.sessions.clear({ id: "orchestrator" });
       await begin("PLAY idle");
       await expect.poll(async () => (await newest())?.planState, PATIENT).toBe("pending");
       const { sessionId = "" } = (await newest()) ?? {};

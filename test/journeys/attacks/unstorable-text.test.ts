@@ -16,7 +16,7 @@ const NUL = "a\u0000b";
 const BROKEN = "x\ud83d";
 /** A fixed seed: both platforms get the same requests. */
 const SEED = 5;
-const SCOPES = ["sessions:read", "sessions:write", "tasks", "mail"];
+const SCOPES = ["sessions:read", "sessions:write", "tasks", "mail"] as const;
 /** Routes left out because they end sessions that the other requests need. */
 const LEFT_OUT = /sign-out|\/password$|\/events$/;
 

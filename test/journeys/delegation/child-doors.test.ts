@@ -29,14 +29,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     const lead = async (fields: Record<string, unknown> = {}) =>
       (await platform.createSupervisor(fields)).id;
     const childrenOf = async (id: string) =>
-      (await platform.request<{ items: Session[] }>("GET", `/api/sessions?parent=${id}`)).body
-        .items;
+      (await platform.api.sessions.list({ query: { parent: id } })).items;
 
     for (const door of doors) {
       it(`${door} refuses a parent that was archived or terminated`, async () => {
-        for (const end of ["archive", "terminate"]) {
+        for (const end of ["archive", "terminate"] as const) {
           const parentSessionId = await lead();
-          await platform.request("POST", `/api/sessions/${parentSessionId}/${end}`, {});
+          await platform.api.sessions[end]({ id: parentSessionId });
           expect(await spawn(door, { parentSessionId })).toMatchObject({
             status: 409,
             body: { error: { code: "session_not_active" } },
@@ -92,7 +91,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const { id: parentSessionId } = await platform.createSession();
       const callback = { parentSessionId, executionMode: "async_callback" };
       expect((await spawn("/api/runs", callback)).status).toBe(201);
-      await platform.request("POST", `/api/sessions/${parentSessionId}/archive`, { force: true });
+      await platform.api.sessions.archive({ id: parentSessionId, body: { force: true } });
       expect(await spawn("/api/runs", callback)).toMatchObject({
         status: 409,
         body: { error: { code: "session_not_active" } },
@@ -117,9 +116,8 @@ describe("a server without supervisor mode", () => {
         refused,
       );
       expect(await platform.request("POST", "/api/runs", run)).toMatchObject(refused);
-      await platform.request("POST", "/api/me/orchestrator", {});
-      const under = { parentSessionId: "orchestrator", runtime: "scripted" };
-      expect((await platform.request("POST", "/api/sessions", under)).status).toBe(201);
+      await platform.api.orchestrators.create();
+      await platform.createSession({ parentSessionId: "orchestrator" });
     } finally {
       await platform.stop();
     }

@@ -40,24 +40,21 @@ describe("an orchestrator", () => {
   });
 
   const own = () => `orchestrator:${ann.userId}`;
+  const receipt = async (id: string) => (await ann.api.prompts.get({ id })).prompt;
 
   it("is created by the first message, and answers", async () => {
-    const said = await ann.request<{ prompt: Prompt; session: { id: string } }>(
-      "POST",
-      "/api/prompt",
-      { content: "SAY I am here" },
-    );
-    expect(said.status).toBe(202);
-    expect(said.body.session.id).toBe(own());
-    const settled = async () =>
-      (await ann.request<{ prompt: Prompt }>("GET", `/api/prompts/${said.body.prompt.id}`)).body
-        .prompt;
-    await expect.poll(async () => (await settled()).outcome, { timeout: 15_000 }).toBe("completed");
+    const { prompt, session } = await ann.api.routing.prompt({
+      body: { content: "SAY I am here" },
+    });
+    expect(session.id).toBe(own());
+    await expect
+      .poll(async () => (await receipt(prompt.id)).outcome, { timeout: 15_000 })
+      .toBe("completed");
     const asked = JSON.stringify(model.requests.at(-1));
     expect(asked).toContain("You are an orchestrator");
     expect(asked).toContain("Ann's agent");
-    const transcript = await ann.request("GET", "/api/sessions/orchestrator/transcript");
-    expect(JSON.stringify(transcript.body)).toContain("I am here");
+    const transcript = await ann.api.sessions.transcript({ id: "orchestrator" });
+    expect(JSON.stringify(transcript)).toContain("I am here");
   });
 
   it("is the same one for later requests", async () => {
@@ -97,18 +94,16 @@ describe("an orchestrator", () => {
       const said = await ben.request("POST", `/api/sessions/${name}/prompts`, { content: "x" });
       expect(said.status).toBe(404);
     }
-    const bens = await ben.request<{ session: Session }>("GET", "/api/sessions/orchestrator");
-    expect(bens.body.session.ownerId).toBe(ben.userId);
+    const bens = await ben.api.sessions.get({ id: "orchestrator" });
+    expect(bens.session.ownerId).toBe(ben.userId);
     expect((await ann.request("GET", `/api/sessions/orchestrator:org:${orgId}`)).status).toBe(404);
   });
 
   it("does not count against its person's session limit, nor do its children", async () => {
-    const child = await ann.request<{ session: Session }>("POST", "/api/sessions", {
-      parentSessionId: "orchestrator",
-      runtime: "echo",
+    const child = await ann.api.sessions.create({
+      body: { parentSessionId: "orchestrator", runtime: "echo" },
     });
-    expect(child.status).toBe(201);
-    expect(child.body.session.parentSessionId).toBe(own());
+    expect(child.session.parentSessionId).toBe(own());
     const create = () =>
       ann.request<{ session: Session }>("POST", "/api/sessions", {
         runtime: "scripted",
@@ -117,16 +112,12 @@ describe("an orchestrator", () => {
     const busy = await create();
     expect(busy.status).toBe(201);
     expect((await create()).status).toBe(429);
-    await ann.request("DELETE", `/api/sessions/${busy.body.session.id}?force=true`);
+    await ann.api.sessions.delete({ id: busy.body.session.id, query: { force: "true" } });
   });
 
   it("takes the Idempotency-Key header for a repeated request, and not for a channel", async () => {
-    const { body } = await ann.request<{ user: { id: string } }>("GET", "/api/me");
-    const scopeKey = `user:${body.user.id}:api:nightly`;
-    const bound = await ann.request<{ session: Session }>("POST", "/api/sessions", {
-      runtime: "echo",
-      scopeKey,
-    });
+    const scopeKey = `user:${ann.userId}:api:nightly`;
+    const bound = await ann.api.sessions.create({ body: { runtime: "echo", scopeKey } });
     const key = { "idempotency-key": "nightly" };
     const say = (place: object, headers: Record<string, string>) =>
       ann.request<{ prompt: Prompt }>(
@@ -141,15 +132,16 @@ describe("an orchestrator", () => {
     expect(one.body.prompt.origin.scopeKey).toBeNull();
     // The channel is named in the body.
     const there = await say({ channelId: "nightly" }, { "idempotency-key": "another" });
-    expect(there.body.prompt.sessionId).toBe(bound.body.session.id);
-    await ann.request("DELETE", `/api/sessions/${bound.body.session.id}?force=true`);
+    expect(there.body.prompt.sessionId).toBe(bound.session.id);
+    await ann.api.sessions.delete({ id: bound.session.id, query: { force: "true" } });
   });
 
   it("admits a repeated request once, which starts it again after it has ended", async () => {
-    const before = await ann.request<{ session: Session }>("GET", "/api/sessions/orchestrator");
-    await ann.request("POST", "/api/sessions/orchestrator/terminate", {});
-    const shown = await ann.request("GET", "/api/me/orchestrator");
-    expect(shown.body).toMatchObject({ needsRestart: true, recovery: { state: "recovering" } });
+    const { sessions } = ann.api;
+    const before = await sessions.get({ id: "orchestrator" });
+    await sessions.terminate({ id: "orchestrator" });
+    const shown = await ann.api.orchestrators.get();
+    expect(shown).toMatchObject({ needsRestart: true, recovery: { state: "recovering" } });
     const say = () =>
       ann.request<{ prompt: Prompt }>(
         "POST",
@@ -159,26 +151,24 @@ describe("an orchestrator", () => {
       );
     const [one, two] = [await say(), await say()];
     expect(two.body.prompt.id).toBe(one.body.prompt.id);
-    const after = await ann.request<{ session: Session }>("GET", "/api/sessions/orchestrator");
-    expect(after.body.session.incarnation).toBe(before.body.session.incarnation + 1);
+    const after = await sessions.get({ id: "orchestrator" });
+    expect(after.session.incarnation).toBe(before.session.incarnation + 1);
   });
 
   it("keeps its folder through every incarnation", async () => {
     const work = async (content: string) => {
-      const said = await ann.request<{ prompt: Prompt }>("POST", "/api/prompt", { content });
-      const receipt = async () =>
-        (await ann.request<{ prompt: Prompt }>("GET", `/api/prompts/${said.body.prompt.id}`)).body
-          .prompt;
-      await expect.poll(async () => (await receipt()).state, { timeout: 15_000 }).toBe("settled");
-      expect(await receipt()).toMatchObject({ outcome: "completed", error: null });
+      const { prompt } = await ann.api.routing.prompt({ body: { content } });
+      await expect
+        .poll(async () => (await receipt(prompt.id)).state, { timeout: 15_000 })
+        .toBe("settled");
+      expect(await receipt(prompt.id)).toMatchObject({ outcome: "completed", error: null });
     };
     await work('CALL write {"path": "note.txt", "content": "kept for later"}\nSAY done');
-    await ann.request("POST", "/api/sessions/orchestrator/terminate", {});
+    await ann.api.sessions.terminate({ id: "orchestrator" });
     await work(
       'CALL read {"path": "note.txt"}\nCALL glob {"pattern": ".muster/persona/*"}\nSAY done',
     );
-    const { body } = await ann.request("GET", "/api/sessions/orchestrator/transcript");
-    const text = JSON.stringify(body);
+    const text = JSON.stringify(await ann.api.sessions.transcript({ id: "orchestrator" }));
     expect(text).toMatch(/tool_result.*kept for later/);
     expect(text).toContain("01-IDENTITY.md");
   });
@@ -208,7 +198,7 @@ describe("an agent with a run's token", () => {
 
   it("reaches no orchestrator over HTTP, not even its own person's", async () => {
     const { orgId, ownerId } = await orgOf(platform);
-    await platform.request("POST", "/api/me/orchestrator", {});
+    await platform.api.orchestrators.create();
     const runner = await handRunner(platform);
     const { token } = await turnOf(platform, runner);
     const as = { authorization: `Bearer ${token}` };

@@ -1,6 +1,5 @@
 /** A task with a check: its command really runs in the sandbox, and the result decides. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Task, TaskDetail } from "#features/tasks/contract.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";
@@ -29,17 +28,16 @@ describe("a task with a check", () => {
     return model.requests.at(-1)?.conversation.toolResults.join("\n") ?? "";
   };
 
+  const createTask = async (id: string, title: string) => {
+    const check = { kind: "command", command: COMMAND } as const;
+    const { task } = await platform.api.tasks.create({ id, body: { title, sessionId: id, check } });
+    return task.id;
+  };
+
   it("is completed only after its command has passed", async () => {
     const { id } = await platform.createSession({ runtime: "native" });
-    const board = `/api/sessions/${id}/tasks`;
-    const made = await platform.request<{ task: Task }>("POST", board, {
-      title: "List the animals",
-      sessionId: id,
-      check: { kind: "command", command: COMMAND },
-    });
-    const taskId = made.body.task.id;
-    const read = async () =>
-      (await platform.request<TaskDetail>("GET", `${board}/${taskId}`)).body as TaskDetail;
+    const taskId = await createTask(id, "List the animals");
+    const read = () => platform.api.tasks.get({ id, taskId });
     const complete = ["task_update", { taskId, status: "completed", result: "listed" }] as const;
 
     expect(await turn(id, [...complete])).toContain("check_not_passed");
@@ -50,7 +48,8 @@ describe("a task with a check", () => {
       checks: [{ passed: false, subject: COMMAND, exitCode: 2 }],
     });
     // A person cannot complete it by hand either, and an earlier result is not enough.
-    const byHand = await platform.request("PUT", `${board}/${taskId}`, { status: "completed" });
+    const path = `/api/sessions/${id}/tasks/${taskId}`;
+    const byHand = await platform.request("PUT", path, { status: "completed" });
     expect(byHand).toMatchObject({ status: 409, body: { error: { code: "check_not_passed" } } });
 
     const file = { path: "animals.txt", content: "otter\nheron\n" };
@@ -64,18 +63,13 @@ describe("a task with a check", () => {
 
   it("is not completed by a check that passed before the files changed", async () => {
     const { id } = await platform.createSession({ runtime: "native" });
-    const board = `/api/sessions/${id}/tasks`;
-    const { body } = await platform.request<{ task: Task }>("POST", board, {
-      title: "Keep the animals",
-      sessionId: id,
-      check: { kind: "command", command: COMMAND },
-    });
+    const taskId = await createTask(id, "Keep the animals");
     const answer = await turn(
       id,
       ["write", { path: "animals.txt", content: "otter\n" }],
       ["bash", { command: COMMAND }],
       ["write", { path: "animals.txt", content: "heron\n" }],
-      ["task_update", { taskId: body.task.id, status: "completed" }],
+      ["task_update", { taskId, status: "completed" }],
     );
     expect(answer).toContain("check_not_passed");
   });

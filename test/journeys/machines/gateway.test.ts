@@ -1,11 +1,10 @@
 /** A member's own machine and the organisation's models, over HTTP on each database. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Assignment } from "#protocol/frames.ts";
-import type { Session } from "#protocol/sessions.ts";
 import { type Browser, join, orgOf } from "#test/clients/people.ts";
 import { connectRunner, type RawRunner } from "#test/clients/raw-runner.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
-import { type Platform, startPlatform } from "#test/platform.ts";
+import { type NewSession, type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 
 const PATIENT = { timeout: 15_000, interval: 25 };
@@ -23,16 +22,16 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       platform = await startPlatform({ runner: false, database });
       ({ orgId } = await orgOf(platform));
       ann = await join(platform, "Ann");
-      await platform.request("PUT", "/api/providers/lab", {
-        kind: "openai-compatible",
-        baseUrl: model.url,
-        apiKey: "the-real-key-0123456789",
-        models: ["small", "big"],
+      await platform.api.providers.set({
+        name: "lab",
+        body: {
+          kind: "openai-compatible",
+          baseUrl: model.url,
+          apiKey: "the-real-key-0123456789",
+          models: ["small", "big"],
+        },
       });
-      const { body } = await ann.request<{ token: string }>("POST", "/api/runners/tokens", {
-        name: "own",
-      });
-      runnerToken = body.token;
+      runnerToken = (await ann.api.runnerTokens.create({ body: { name: "own" } })).token;
       runner = await connectRunner(platform, runnerToken);
     });
     afterAll(async () => {
@@ -58,14 +57,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       stream: true,
       messages: [{ role: "user", content: said }],
     });
-    const begin = async (fields: object = {}) => {
-      const { body } = await ann.request<{ session: Session }>("POST", "/api/sessions", {
-        runtime: "native",
-        model: "lab/small",
-        prompt: "go",
-        ...fields,
+    const begin = async (fields: NewSession = {}) => {
+      const { session } = await ann.api.sessions.create({
+        body: { runtime: "native", model: "lab/small", prompt: "go", ...fields },
       });
-      return { id: body.session.id, turn: await runner.assigned() };
+      return { id: session.id, turn: await runner.assigned() };
     };
     const settle = ({ run, fence }: Assignment) =>
       runner.send({
@@ -104,8 +100,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(sent?.headers.authorization).toBe("Bearer the-real-key-0123456789");
       expect(sent?.headers["x-api-key"]).toBeUndefined();
       expect(sent?.body.stream_options).toEqual({ include_usage: true });
-      const usage = await ann.request<{ total: object }>("GET", `/api/usage?session=${id}`);
-      expect(usage.body.total).toMatchObject({ requests: 1, inputTokens: 100, outputTokens: 20 });
+      const usage = await ann.api.usage.list({ query: { session: id } });
+      expect(usage.total).toMatchObject({ requests: 1, inputTokens: 100, outputTokens: 20 });
       const other = await ask(turn.token, request("big"));
       expect(other).toMatchObject({
         status: 403,
@@ -130,11 +126,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await expect.poll(() => model.requests.at(-1)?.wasCut, PATIENT).toBe(true);
       await expect
         .poll(async () => {
-          const { body } = await ann.request<{ total: { requests: number } }>(
-            "GET",
-            `/api/usage?session=${id}`,
-          );
-          return body.total.requests;
+          const { total } = await ann.api.usage.list({ query: { session: id } });
+          return total.requests;
         }, PATIENT)
         .toBe(1);
       const events = await platform.events(id);
@@ -147,7 +140,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const { turn } = await begin();
       const path = `/api/orgs/${orgId}/model-gateway`;
       expect((await ann.request("PUT", path, { personalRunners: false })).status).toBe(403);
-      await platform.request("PUT", path, { personalRunners: false });
+      const { gateway } = platform.api;
+      await gateway.update({ orgId, body: { personalRunners: false } });
       const answer = await ask(turn.token, request("small"));
       expect(answer).toMatchObject({ status: 403, text: expect.stringMatching(/gateway_closed/) });
       const list = await fetch(`${platform.url}/api/gateway`, {
@@ -155,7 +149,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
       expect(await list.json()).toEqual({ items: [] });
       expect(runner.frames.some(({ op }) => op === "providers")).toBe(true);
-      await platform.request("PUT", path, { personalRunners: true });
+      await gateway.update({ orgId, body: { personalRunners: true } });
       expect((await ask(turn.token, request("small"))).status).toBe(200);
       settle(turn);
     });

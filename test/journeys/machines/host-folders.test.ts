@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Prompt, Session } from "#protocol/sessions.ts";
+import type { Session } from "#protocol/sessions.ts";
+import { apiKey } from "#test/clients/mcp.ts";
 import { type Browser, join, orgOf } from "#test/clients/people.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -77,16 +78,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         runtime: "native",
         ...fields,
       });
-    const settled = async (who: Pick<Browser, "request">, sessionId: string) => {
+    const settled = async ({ api }: Pick<Browser, "api">, sessionId: string) => {
       const content = 'CALL bash {"command": "cat payroll.txt"}\nSAY ok';
-      const { body } = await who.request<{ prompt: Prompt }>(
-        "POST",
-        `/api/sessions/${sessionId}/prompts`,
-        { content },
-      );
+      const { id } = (await api.prompts.create({ id: sessionId, body: { content } })).prompt;
       for (;;) {
-        const path = `/api/prompts/${body.prompt.id}`;
-        const { prompt } = (await who.request<{ prompt: Prompt }>("GET", path)).body;
+        const { prompt } = await api.prompts.get({ id });
         if (prompt.state === "settled") return prompt;
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
@@ -143,11 +139,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     );
 
     it("requires more than an admin's key for sessions", async () => {
-      const made = await platform.request<{ key: string }>("POST", "/api/me/api-keys", {
-        name: "narrow",
-        scopes: ["sessions:read", "sessions:write"],
-      });
-      const bearer = { authorization: `Bearer ${made.body.key}` };
+      const key = await apiKey(platform, ["sessions:read", "sessions:write"]);
+      const bearer = { authorization: `Bearer ${key}` };
       for (const fields of [{ repo: folder }, { projectDir: folder }])
         expect(await platform.request("POST", "/api/sessions", fields, bearer)).toMatchObject({
           status: 403,
@@ -165,7 +158,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       }
       const { orgId } = await orgOf(platform);
       const listed = { fullName: "acme/payroll", url: folder };
-      expect((await platform.request("POST", `/api/orgs/${orgId}/repos`, listed)).status).toBe(201);
+      await platform.api.repos.create({ orgId, body: listed });
       const named = await create(member, { repo: "acme/payroll" });
       expect(named.status).toBe(201);
       expect(await settled(member, named.body.session.id)).toMatchObject({ outcome: "completed" });

@@ -1,8 +1,7 @@
 /** A runner whose disk is almost full, on each database: it gets no work, and people see why. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { DiskReport } from "#protocol/reports/disk-report.ts";
-import type { Runner } from "#protocol/runs.ts";
-import type { Prompt, Session } from "#protocol/sessions.ts";
+import type { Prompt } from "#protocol/sessions.ts";
 import { connectRunner, type RawRunner } from "#test/clients/raw-runner.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -25,10 +24,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     let runner: RawRunner;
     beforeAll(async () => {
       platform = await startPlatform({ runner: false, database });
-      const { body } = await platform.request<{ token: string }>("POST", "/api/runners/tokens", {
-        name: "machine",
-      });
-      runner = await connectRunner(platform, body.token);
+      const { token } = await platform.api.runnerTokens.create({ body: { name: "machine" } });
+      runner = await connectRunner(platform, token);
       const isRegistered = () => runner.frames.some(({ op }) => op === "registered");
       await vi.waitUntil(isRegistered, { timeout: 15_000 });
     });
@@ -39,19 +36,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     const tell = (disk: DiskReport) => runner.ask({ op: "disk", disk });
     const begin = async () => {
-      const { body } = await platform.request<{ session: Session; prompt: Prompt }>(
-        "POST",
-        "/api/sessions",
-        { runtime: "native", model: "lab/small", prompt: "go" },
-      );
-      const { body: list } = await platform.request<{ items: Prompt[] }>(
-        "GET",
-        `/api/sessions/${body.session.id}/prompts`,
-      );
-      return list.items[0] as Prompt;
+      const fields = { runtime: "native", model: "lab/small", prompt: "go" };
+      const { id } = await platform.createSession(fields);
+      return (await platform.api.prompts.list({ id })).items[0] as Prompt;
     };
-    const now = async ({ id }: Prompt) =>
-      (await platform.request<{ prompt: Prompt }>("GET", `/api/prompts/${id}`)).body.prompt;
+    const now = async ({ id }: Prompt) => (await platform.api.prompts.get({ id })).prompt;
     const settle = ({ run, fence }: { run: string; fence: number }) =>
       runner.ask({
         op: "journal",
@@ -101,18 +90,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     it("shows disk figures with the runner", async () => {
       await tell(report(9 * GiB));
-      const { body } = await platform.request<{ items: Runner[] }>("GET", "/api/runners");
-      expect(body.items[0]?.disk).toMatchObject({ ...report(9 * GiB), at: expect.any(String) });
+      const { items } = await platform.api.runners.list();
+      expect(items[0]?.disk).toMatchObject({ ...report(9 * GiB), at: expect.any(String) });
     });
 
     it("removes the files of an ended session, and keeps those of an archived one", async () => {
       const [ended, archived] = [await begin(), await begin()];
-      const end = async (id: string, how: string, body: object) =>
-        expect(await platform.request("POST", `/api/sessions/${id}/${how}`, body)).toMatchObject({
-          status: 200,
-        });
-      await end(ended.sessionId, "terminate", {});
-      await end(archived.sessionId, "archive", { force: true });
+      await platform.api.sessions.terminate({ id: ended.sessionId });
+      await platform.api.sessions.archive({ id: archived.sessionId, body: { force: true } });
       const sessions = [ended.sessionId, archived.sessionId];
       expect(await runner.ask({ op: "sessions", sessions })).toMatchObject({
         op: "sessions",
@@ -124,8 +109,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     it("refuses invalid figures", async () => {
       for (const freeBytes of [-1, 1.5, 1e300, "x", null])
         expect(await tell({ ...report(1), freeBytes } as never)).toMatchObject({ op: "refused" });
-      const { body } = await platform.request<{ items: Runner[] }>("GET", "/api/runners");
-      expect(body.items[0]?.disk?.freeBytes).toBe(9 * GiB);
+      const { items } = await platform.api.runners.list();
+      expect(items[0]?.disk?.freeBytes).toBe(9 * GiB);
     });
   });
 }

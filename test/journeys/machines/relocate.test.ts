@@ -6,8 +6,6 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningRunner } from "#main/runner/runner.ts";
-import type { Runner } from "#protocol/runs.ts";
-import type { Session } from "#protocol/sessions.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";
@@ -41,8 +39,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
 
     const bash = (command: string) => `CALL bash ${JSON.stringify({ command })}`;
-    const see = async (id: string) =>
-      (await platform.request<{ session: Session }>("GET", `/api/sessions/${id}`)).body.session;
+    const see = async (id: string) => (await platform.api.sessions.get({ id })).session;
     const relocate = (id: string) => platform.request("POST", `/api/sessions/${id}/relocate`, {});
     const outputs = async (id: string) =>
       (await platform.events(id))
@@ -60,8 +57,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
 
       await first.stop();
-      const machines = async () =>
-        (await platform.request<{ items: Runner[] }>("GET", "/api/runners")).body.items;
+      const machines = async () => (await platform.api.runners.list()).items;
       await expect.poll(async () => (await machines())[0]?.state, PATIENT).toBe("offline");
       const read = await platform.prompt(id, bash("cat made.txt"));
       await expect.poll(async () => (await see(id)).waitingFor?.kind, PATIENT).toBe("machine");

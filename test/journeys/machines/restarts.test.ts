@@ -13,8 +13,10 @@ describe("with a provider stored in the settings", () => {
       env: { MUSTER_RUNTIME: "native", OLLAMA_HOST: "127.0.0.1:9" },
       runner: false,
     });
-    const stored = { kind: "openai-compatible", baseUrl: model.url, apiKey: "sk-house" };
-    await platform.request("PUT", "/api/providers/house", stored);
+    await platform.api.providers.set({
+      name: "house",
+      body: { kind: "openai-compatible", baseUrl: model.url, apiKey: "sk-house" },
+    });
   });
   afterAll(async () => {
     await platform.stop();
@@ -49,13 +51,15 @@ describe("with a provider stored in the settings", () => {
   });
 
   it("uses a provider that was just stored, and fails once it is removed", async () => {
-    const late = { kind: "openai-compatible", baseUrl: model.url, models: [TEST_MODEL] };
-    await platform.request("PUT", "/api/providers/late", late);
+    await platform.api.providers.set({
+      name: "late",
+      body: { kind: "openai-compatible", baseUrl: model.url, models: [TEST_MODEL] },
+    });
     const [prompt] = await startTurns(1, "SAY hello", { model: `late/${TEST_MODEL}` });
     expect(await platform.promptIn(prompt?.id ?? "", "settled")).toMatchObject({
       outcome: "completed",
     });
-    await platform.request("DELETE", "/api/providers/late");
+    await platform.api.providers.delete({ name: "late" });
     const [gone] = await startTurns(1, "SAY hello", { model: `late/${TEST_MODEL}` });
     expect(await platform.promptIn(gone?.id ?? "", "settled")).toMatchObject({
       outcome: "failed",

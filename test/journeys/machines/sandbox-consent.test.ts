@@ -7,7 +7,7 @@ import { join as joinPath } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Runner } from "#protocol/runs.ts";
 import type { Prompt } from "#protocol/sessions.ts";
-import { type Browser, join } from "#test/clients/people.ts";
+import { type Browser, join, type KeyScope } from "#test/clients/people.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { makePathWithoutSandbox } from "#test/path-without-sandbox.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -44,10 +44,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       rmSync(path, { recursive: true, force: true });
     });
 
-    const machine = async (): Promise<Runner> => {
-      const { body } = await platform.request<{ items: Runner[] }>("GET", "/api/runners");
-      return body.items[0] as Runner;
-    };
+    const machine = async () => (await platform.api.runners.list()).items[0] as Runner;
     const consent = async (headers?: Record<string, string>) =>
       platform.request<{ error?: { code: string } }>(
         "POST",
@@ -61,8 +58,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const session = await platform.createSession({ runtime: "native" });
       return platform.prompt(session.id, script);
     };
-    const now = async ({ id }: Prompt) =>
-      (await platform.request<{ prompt: Prompt }>("GET", `/api/prompts/${id}`)).body.prompt;
+    const now = async ({ id }: Prompt) => (await platform.api.prompts.get({ id })).prompt;
     const waits = (prompt: Prompt) =>
       expect
         .poll(async () => (await now(prompt)).waitingFor, PATIENT)
@@ -72,16 +68,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           until: null,
         });
     const approve = async ({ sessionId }: Prompt) => {
-      const pending = async () =>
-        (
-          await platform.request<{ items: { id: string; shown: { reason: string } }[] }>(
-            "GET",
-            `/api/approvals?state=pending&session=${sessionId}`,
-          )
-        ).body.items[0];
+      const { approvals } = platform.api;
+      const query = { state: "pending", session: sessionId } as const;
+      const pending = async () => (await approvals.list({ query })).items[0];
       await expect.poll(pending, PATIENT).toBeDefined();
       const asked = await pending();
-      await platform.request("POST", `/api/approvals/${asked?.id}`, { decision: "allow" });
+      await approvals.decide({ id: asked?.id ?? "", body: { decision: "allow" } });
       return asked;
     };
     const results = async ({ sessionId }: Prompt) =>
@@ -93,26 +85,21 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await waits(work);
       expect(await results(work)).toEqual([]);
       // Nobody is asked about a command that could not run.
-      const { body } = await platform.request<{ items: unknown[] }>("GET", "/api/approvals");
-      expect(body.items).toEqual([]);
+      expect((await platform.api.approvals.list()).items).toEqual([]);
       const talk = await begin("SAY hello");
       expect(await platform.promptIn(talk.id, "settled")).toMatchObject({ outcome: "completed" });
       expect(await machine()).toMatchObject({
         sandbox: { kind: "bubblewrap", why: expect.stringContaining("not installed"), fix: "apt" },
         unsandboxed: null,
       });
-      await platform.request("POST", `/api/sessions/${work.sessionId}/stop`, {});
+      await platform.api.sessions.stop({ id: work.sessionId });
       expect(await platform.promptIn(work.id, "settled")).toMatchObject({ outcome: "aborted" });
     });
 
     it("consent is given by a signed-in person with the right, and by nobody else", async () => {
-      const keyOf = async (scopes: string[], of?: Browser) => {
-        const request = of ? of.request : platform.request;
-        const { body } = await request<{ key: string }>("POST", "/api/me/api-keys", {
-          name: scopes.join(" "),
-          scopes,
-        });
-        return { authorization: `Bearer ${body.key}` };
+      const keyOf = async (scopes: KeyScope[], { api }: Pick<Browser, "api"> = platform) => {
+        const { key } = await api.me.createApiKey({ body: { name: scopes.join(" "), scopes } });
+        return { authorization: `Bearer ${key}` };
       };
       const narrow = await consent(await keyOf(["sessions:read", "sessions:write"]));
       expect(narrow.status).toBe(403);
@@ -129,7 +116,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await waits(work);
       expect((await consent()).status).toBe(200);
       const asked = await approve(work);
-      expect(asked?.shown.reason).toContain("no sandbox");
+      expect(asked?.shown).toMatchObject({ reason: expect.stringContaining("no sandbox") });
       expect(await platform.promptIn(work.id, "settled")).toMatchObject({ outcome: "completed" });
       const [result, ...others] = await results(work);
       expect(others).toEqual([]);
@@ -160,15 +147,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         sandbox: { kind: "bubblewrap", why: expect.stringContaining("not installed") },
         unsandboxed: null,
       });
-      await platform.request("POST", `/api/sessions/${work.sessionId}/stop`, {});
+      await platform.api.sessions.stop({ id: work.sessionId });
     });
 
     it("consent is recorded in the audit trail", async () => {
-      const { body } = await platform.request<{ items: { action: string; data: unknown }[] }>(
-        "GET",
-        "/api/audit?limit=200",
-      );
-      const text = JSON.stringify(body.items);
+      const text = JSON.stringify(await platform.api.audit.list({ query: { limit: 200 } }));
       expect(text).toContain("unsandboxed_allowed");
       expect(text).toContain("unsandboxed_revoked");
     });
@@ -178,7 +161,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await waits(work);
       symlinkSync(bubblewrapFile as string, joinPath(path, "bwrap"));
       const { id } = await machine();
-      await platform.request("POST", `/api/runners/${id}/look`, {});
+      await platform.api.runners.lookForSandbox({ id });
       await expect.poll(async () => (await machine()).sandbox?.why, PATIENT).toBeNull();
       await approve(work);
       expect(await platform.promptIn(work.id, "settled")).toMatchObject({ outcome: "completed" });

@@ -2,7 +2,7 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiKey, connect, say } from "#test/clients/mcp.ts";
-import { type Browser, join, orgOf } from "#test/clients/people.ts";
+import { type Browser, join, type KeyScope, orgOf } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 
 interface Shown {
@@ -26,7 +26,7 @@ describe("boards and the inbox over MCP", () => {
     await platform.stop();
   });
 
-  async function clientOf(scopes: string[]): Promise<Client> {
+  async function clientOf(scopes: KeyScope[]): Promise<Client> {
     const client = await connect(platform, await apiKey(platform, scopes));
     clients.push(client);
     return client;

@@ -22,7 +22,7 @@ import { orgOf } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 
-const READ_WRITE = ["sessions:read", "sessions:write"];
+const READ_WRITE = ["sessions:read", "sessions:write"] as const;
 
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {

@@ -101,13 +101,10 @@ async function work(at: Platform, session: Session, command: string): Promise<Pr
 }
 const outputs = async (at: Platform, { id }: Session) =>
   JSON.stringify((await at.events(id)).filter(({ type }) => type === "post_tool"));
-const runnerIds = async (at: Platform) =>
-  (await at.request<{ items: { id: string }[] }>("GET", "/api/runners")).body.items.map(
-    ({ id }) => id,
-  );
-const verified = (at: Platform) =>
+const runnerIds = async ({ api }: Platform) => (await api.runners.list()).items.map(({ id }) => id);
+const verified = ({ api }: Platform) =>
   expect
-    .poll(async () => (await at.request("GET", "/api/audit/verify")).body, { timeout: 10_000 })
+    .poll(() => api.audit.verify(), { timeout: 10_000 })
     .toMatchObject({ ok: true, unsealed: 0 });
 
 describe("sessions with files", () => {
@@ -133,11 +130,10 @@ describe("sessions with files", () => {
     const { session, runners } = await makeSession();
     const { out } = await restore();
     expect(out).toContain("1 sessions continue with their files in this data folder.");
-    await start();
+    const at = await start();
     await goesOn(session, runners);
-    await verified(platform as Platform);
-    const { body } = await (platform as Platform).request("GET", "/api/audit/verify");
-    expect(body).toMatchObject({ restores: [{}] });
+    await verified(at);
+    expect(await at.api.audit.verify()).toMatchObject({ restores: [{}] });
   });
 
   it("continue in another data folder that has the runner's folder and the key", async () => {
@@ -161,11 +157,9 @@ describe("sessions with files", () => {
     const at = await start();
     const prompt = await at.prompt(session.id, "SAY hello");
     await expect
-      .poll(
-        async () => (await at.request<{ prompt: Prompt }>("GET", `/api/prompts/${prompt.id}`)).body,
-      )
+      .poll(() => at.api.prompts.get({ id: prompt.id }))
       .toMatchObject({ prompt: { waitingFor: { reason: "workspace_offline" } } });
-    await at.request("DELETE", `/api/runners/${runners[0]}`);
+    await at.api.runners.delete({ id: runners[0] ?? "" });
     expect(await at.promptIn(prompt.id, "settled")).toMatchObject({ outcome: "completed" });
   });
 
@@ -191,14 +185,14 @@ it("old sessions that came back are left alone for a day", async () => {
   expect((await muster(["backup", copy])).code).toBe(0);
   await restore();
   const at = await start();
-  const { body } = await at.request<{ heldUntil: string }>("GET", "/api/storage");
-  expect(Date.parse(body.heldUntil)).toBeGreaterThan(Date.now());
+  const { heldUntil } = await at.api.storage.get();
+  expect(Date.parse(heldUntil ?? "")).toBeGreaterThan(Date.now());
   // Housekeeping is running: a half-removed session goes.
   const reader = new Database(join(home, "muster.db"), { readonly: true });
   const left = reader.prepare("select count(*) from session_remains").pluck();
   await expect.poll(() => left.get()).toBe(0);
   reader.close();
-  expect((await at.request("GET", `/api/sessions/${id}`)).status).toBe(200);
+  await at.api.sessions.get({ id });
 });
 
 describe("credentials revoked after the copy was made", () => {
@@ -213,39 +207,31 @@ describe("credentials revoked after the copy was made", () => {
     const ann = await joinOrg(at, "Ann", "admin");
     await joinOrg(at, "Ben");
     const newKey = async (name: string) =>
-      (
-        await at.request<{ key: string }>("POST", "/api/me/api-keys", {
-          name,
-          scopes: ["sessions:read"],
-        })
-      ).body.key;
+      (await at.api.me.createApiKey({ body: { name, scopes: ["sessions:read"] } })).key;
     const [key, keptKey] = [await newKey("revoked"), await newKey("kept")];
     const invitation = await inviteToken(at, { role: "member" });
-    const allow = { level: "org", tool: "bash", pattern: "make *", effect: "allow" };
-    const { rule } = (
-      await at.request<{ rule: { id: string } }>("POST", "/api/policy/rules", allow)
-    ).body;
-    const gateway = `/api/orgs/${(await orgOf(at)).orgId}/model-gateway`;
-    await at.request("PUT", gateway, { environmentKeys: true });
+    const { rule } = await at.api.policy.create({
+      body: { level: "org", tool: "bash", pattern: "make *", effect: "allow" },
+    });
+    const { orgId } = await orgOf(at);
+    await at.api.gateway.update({ orgId, body: { environmentKeys: true } });
     expect((await muster(["backup", copy])).code).toBe(0);
-    await at.request("PUT", gateway, { environmentKeys: false, personalRunners: false });
+    const closed = { environmentKeys: false, personalRunners: false };
+    await at.api.gateway.update({ orgId, body: closed });
     await revokeAll(at, ann.userId, rule.id);
     await stop();
     return { key, keptKey, invitation, annId: ann.userId };
   }
   async function revokeAll(at: Platform, annId: string, ruleId: string): Promise<void> {
+    const { me, orgs, policy } = at.api;
     const { orgId } = await orgOf(at);
-    type Items = { items: { id: string; name: string }[] };
-    const keys = (await at.request<Items>("GET", "/api/me/api-keys")).body.items;
+    const keys = (await me.listApiKeys()).items;
     const { id } = keys.find(({ name }) => name === "revoked") ?? { id: "" };
-    const invitations = (await at.request<Items>("GET", `/api/orgs/${orgId}/invitations`)).body;
-    const answers = [
-      await at.request("DELETE", `/api/me/api-keys/${id}`),
-      await at.request("DELETE", `/api/orgs/${orgId}/members/${annId}`),
-      await at.request("DELETE", `/api/policy/rules/${ruleId}`),
-      await at.request("DELETE", `/api/orgs/${orgId}/invitations/${invitations.items.at(-1)?.id}`),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const invitations = (await orgs.listInvitations({ orgId })).items;
+    await me.revokeApiKey({ id });
+    await orgs.removeMember({ orgId, userId: annId });
+    await policy.delete({ id: ruleId });
+    await orgs.withdrawInvitation({ orgId, id: invitations.at(-1)?.id ?? "" });
   }
   const opens = async (at: Platform, key: string) =>
     (await at.request("GET", "/api/sessions", undefined, { authorization: `Bearer ${key}` }))
@@ -255,15 +241,14 @@ describe("credentials revoked after the copy was made", () => {
     expect((await signIn(at, "ann@example.org")).status).toBe(401);
     const joining = { name: "Eve", email: "eve@example.org", password: PASSWORD };
     expect((await knock(at, `/api/invitations/${invitation}/accept`, joining)).status).toBe(404);
-    const rules = await at.request<{ items: { pattern: string }[] }>("GET", "/api/policy");
-    expect(rules.body.items.map(({ pattern }) => pattern)).not.toContain("make *");
+    const rules = await at.api.policy.list();
+    expect(rules.items.map(({ pattern }) => pattern)).not.toContain("make *");
     expect(annId).toMatch(/^usr_/);
     expect(await gatewayOf(at)).toMatchObject({ environmentKeys: false });
   }
   const gatewayOf = async (at: Platform) => {
     const { orgId } = await orgOf(at);
-    const path = `/api/orgs/${orgId}/model-gateway`;
-    return (await at.request<{ gateway: object }>("GET", path)).body.gateway;
+    return (await at.api.gateway.get({ orgId })).gateway;
   };
 
   it("stay revoked according to the replaced database; the rest stay valid", async () => {
@@ -275,11 +260,9 @@ describe("credentials revoked after the copy was made", () => {
     expect(await gatewayOf(at)).toMatchObject({ personalRunners: false });
     expect(await opens(at, team.keptKey)).toBe(200);
     expect((await signIn(at, "ben@example.org")).status).toBe(200);
-    const members = await at.request<{ items: { userId: string; state: string }[] }>(
-      "GET",
-      `/api/orgs/${(await orgOf(at)).orgId}/members?removed=true`,
-    );
-    expect(members.body.items.find(({ userId }) => userId === team.annId)?.state).toBe("removed");
+    const { orgId } = await orgOf(at);
+    const members = await at.api.orgs.listMembers({ orgId, query: { removed: "true" } });
+    expect(members.items.find(({ userId }) => userId === team.annId)?.state).toBe("removed");
   });
 
   it("are revoked with all but the owner's when the replaced database is missing; the owner invites again", async () => {
@@ -293,9 +276,8 @@ describe("credentials revoked after the copy was made", () => {
     expect(await opens(at, team.keptKey)).toBe(401);
     expect((await signIn(at, "ben@example.org")).status).toBe(401);
     const { orgId, ownerId } = await orgOf(at);
-    type Members = { items: { userId: string; name: string }[] };
-    const members = await at.request<Members>("GET", `/api/orgs/${orgId}/members`);
-    const ben = members.body.items.find(({ name }) => name === "Ben")?.userId;
+    const members = await at.api.orgs.listMembers({ orgId });
+    const ben = members.items.find(({ name }) => name === "Ben")?.userId;
     const token = await inviteToken(at, { userId: ben, role: "member" });
     const back = { name: "Ben", email: "ben@example.org", password: "another battery staple" };
     const joined = await knock(at, `/api/invitations/${token}/accept`, back);
@@ -326,8 +308,7 @@ describe("the secret key of a copy", () => {
   it("is required at once; without it secrets are removed only on request", async () => {
     const at = await start();
     const { orgId } = await orgOf(at);
-    const path = `/api/orgs/${orgId}/secrets`;
-    await at.request("PUT", `${path}/DEPLOY`, { value: "s3cret" });
+    await at.api.orgSecrets.set({ orgId, name: "DEPLOY", body: { value: "s3cret" } });
     await muster(["backup", copy]);
     await stop();
     const before = readFileSync(join(home, "muster.db"));
@@ -342,7 +323,7 @@ describe("the secret key of a copy", () => {
     rmSync(join(home, "secret.key"));
     expect((await restore(["--without-secrets"])).out).toContain("set them again");
     const again = await start();
-    expect((await again.request<{ items: [] }>("GET", path)).body.items).toEqual([]);
+    expect((await again.api.orgSecrets.list({ orgId })).items).toEqual([]);
     await verified(again);
   });
 });
@@ -359,9 +340,7 @@ describe("a database that was copied back by hand", () => {
     cpSync(copy, join(home, "muster.db"));
     const cut = await start();
     await cut.createSession({});
-    await expect
-      .poll(async () => (await cut.request("GET", "/api/audit/verify")).body)
-      .toMatchObject({ ok: false });
+    await expect.poll(() => cut.api.audit.verify()).toMatchObject({ ok: false });
     await stop();
   });
 

@@ -1,8 +1,9 @@
 /** Oversight by admins: the trail of settings, opening a session, purging. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { ApiRoutes, Client, QueryOf } from "#client/index.ts";
 import type { AuditEvent } from "#features/audit/contract.ts";
 import type { Member } from "#features/orgs/contract.ts";
-import type { Entry, OverseenSession, Prompt, Session } from "#protocol/sessions.ts";
+import type { OverseenSession, Session } from "#protocol/sessions.ts";
 import {
   ask,
   type Browser,
@@ -50,86 +51,88 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       path: string,
       body?: unknown,
     ) => platform.request<T>(method, path, body);
-    const trail = async (filter = "", who: Pick<Browser, "request"> = platform) =>
-      (await who.request<{ items: AuditEvent[] }>("GET", `/api/audit?limit=200${filter}`)).body
-        .items;
+    const trail = async (filter: QueryOf<ApiRoutes["audit"]["list"]> = {}, api = platform.api) =>
+      (await api.audit.list({ query: { ...filter, limit: 200 } })).items;
     const words = (rows: AuditEvent[]) =>
       rows.map(({ metadata }) => `${metadata.area} ${metadata.change}`);
     const talk = async (who: Browser, text = CANARY): Promise<Session> => {
-      const { body } = await who.request<{ session: Session }>("POST", "/api/sessions", {
-        runtime: "echo",
-        title: text,
-        instructions: text,
+      const { session } = await who.api.sessions.create({
+        body: { runtime: "echo", title: text, instructions: text },
       });
-      const { id } = body.session;
-      const said = await who.request<{ prompt: Prompt }>("POST", `/api/sessions/${id}/prompts`, {
-        content: text,
-        attachments: [
-          {
-            name: `${text}.txt`,
-            mediaType: "text/plain",
-            data: Buffer.from(text).toString("base64"),
-          },
-        ],
+      const { prompt } = await who.api.prompts.create({
+        id: session.id,
+        body: {
+          content: text,
+          attachments: [
+            {
+              name: `${text}.txt`,
+              mediaType: "text/plain",
+              data: Buffer.from(text).toString("base64"),
+            },
+          ],
+        },
       });
-      await vi.waitFor(async () => {
-        const path = `/api/prompts/${said.body.prompt.id}`;
-        const { body: now } = await who.request<{ prompt: Prompt }>("GET", path);
-        expect(now.prompt.state).toBe("settled");
-      }, PATIENT);
-      return body.session;
+      await settled(who, prompt.id);
+      return session;
     };
+    const settled = ({ api }: Browser, id: string) =>
+      vi.waitFor(async () => {
+        expect((await api.prompts.get({ id })).prompt.state).toBe("settled");
+      }, PATIENT);
 
     describe("the trail", () => {
+      async function changeOwnSettings(api: Client): Promise<void> {
+        const { apiKey } = await api.me.createApiKey({ body: { name: CANARY, scopes: ["mail"] } });
+        await api.me.revokeApiKey({ id: apiKey.id });
+        await api.runnerTokens.create({ body: { name: CANARY, scope: "user" } });
+        await api.me.update({ body: { name: `${CANARY}2` } });
+        for (const value of ["1", "2"])
+          await api.secrets.set({ name: CANARY, body: { value: `${CANARY}${value}` } });
+        await api.secrets.delete({ name: CANARY });
+      }
+
+      async function changeOrgSettings(api: Client): Promise<void> {
+        await api.orgSecrets.set({ orgId, name: CANARY, body: { value: CANARY } });
+        const provider = { name: CANARY, body: { kind: "anthropic", apiKey: CANARY } } as const;
+        await api.providers.set(provider);
+        await api.providers.set(provider);
+        await api.providers.delete({ name: CANARY });
+        const { rule } = await api.policy.create({
+          body: { level: "org", tool: "bash", pattern: CANARY, effect: "deny" },
+        });
+        await api.policy.delete({ id: rule.id });
+        const { repo } = await api.repos.create({
+          orgId,
+          body: { url: `https://example.org/${CANARY}/x.git` },
+        });
+        await api.repos.update({ orgId, repoId: repo.id, body: { description: CANARY } });
+        await api.repos.delete({ orgId, repoId: repo.id });
+        const { persona } = await api.personas.create({
+          orgId,
+          body: { name: CANARY, visibility: "shared" },
+        });
+        const { id } = persona;
+        await api.personas.update({ orgId, id, body: { description: CANARY } });
+        await api.personas.setDefault({ orgId, id });
+        await api.personas.unsetDefault({ orgId, id });
+        await api.personas.delete({ orgId, id });
+      }
+
       it("has every change of settings, and no word that anyone typed", async () => {
         const ann = await join(platform, `${CANARY}Ann`);
-        const fresh = await admin<{ invitation: { id: string } }>("POST", org("/invitations"), {
-          email: `${CANARY}@example.org`,
+        const { invitation } = await platform.api.orgs.invite({
+          orgId,
+          body: { email: `${CANARY}@example.org` },
         });
-        await admin("DELETE", org(`/invitations/${fresh.body.invitation.id}`));
-        await admin("PATCH", org(""), { name: CANARY });
-        const key = await ann.request<{ apiKey: { id: string } }>("POST", "/api/me/api-keys", {
-          name: CANARY,
-          scopes: ["mail"],
-        });
-        await ann.request("DELETE", `/api/me/api-keys/${key.body.apiKey.id}`);
-        await ann.request("POST", "/api/runners/tokens", { name: CANARY, scope: "user" });
-        await ann.request("PATCH", "/api/me", { name: `${CANARY}2` });
-        for (const value of ["1", "2"])
-          await ann.request("PUT", `/api/me/secrets/${CANARY}`, { value: `${CANARY}${value}` });
-        await ann.request("DELETE", `/api/me/secrets/${CANARY}`);
-        await admin("PUT", org(`/secrets/${CANARY}`), { value: CANARY });
-        await admin("PUT", `/api/providers/${CANARY}`, { kind: "anthropic", apiKey: CANARY });
-        await admin("PUT", `/api/providers/${CANARY}`, { kind: "anthropic", apiKey: CANARY });
-        await admin("DELETE", `/api/providers/${CANARY}`);
-        const rule = await admin<{ rule: { id: string } }>("POST", "/api/policy/rules", {
-          level: "org",
-          tool: "bash",
-          pattern: CANARY,
-          effect: "deny",
-        });
-        await admin("DELETE", `/api/policy/rules/${rule.body.rule.id}`);
-        const repo = await admin<{ repo: { id: string } }>("POST", org("/repos"), {
-          url: `https://example.org/${CANARY}/x.git`,
-        });
-        const repoPath = org(`/repos/${repo.body.repo.id}`);
-        await admin("PATCH", repoPath, { description: CANARY });
-        await admin("DELETE", repoPath);
-        const persona = await admin<{ persona: { id: string } }>("POST", org("/personas"), {
-          name: CANARY,
-          visibility: "shared",
-        });
-        const personaPath = org(`/personas/${persona.body.persona.id}`);
-        await admin("PATCH", personaPath, { description: CANARY });
-        await admin("PUT", `${personaPath}/default`, {});
-        await admin("DELETE", `${personaPath}/default`);
-        await admin("DELETE", personaPath);
+        await platform.api.orgs.withdrawInvitation({ orgId, id: invitation.id });
+        await platform.api.orgs.update({ orgId, body: { name: CANARY } });
+        await changeOwnSettings(ann.api);
+        await changeOrgSettings(platform.api);
         const { email } = ann;
         await signIn(platform, email, `${CANARY} wrong password`);
         const again = cookieOf(await signIn(platform, email));
-        await ann.request("PUT", "/api/me/password", {
-          currentPassword: PASSWORD,
-          newPassword: `${PASSWORD} ${CANARY}`,
+        await ann.api.me.setPassword({
+          body: { currentPassword: PASSWORD, newPassword: `${PASSWORD} ${CANARY}` },
         });
         expect(again).not.toBe("");
         const back = cookieOf(await signIn(platform, email, `${PASSWORD} ${CANARY}`));
@@ -137,12 +140,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await knock(platform, "/api/auth/sign-out", {}, headers);
         const last = cookieOf(await signIn(platform, email, `${PASSWORD} ${CANARY}`));
         await knock(platform, "/api/auth/sign-out-everywhere", {}, { ...headers, cookie: last });
-        const member = org(`/members/${ann.userId}`);
-        await admin("PATCH", member, { role: "admin" });
-        await admin("PATCH", member, { role: "member" });
-        await admin("DELETE", member);
+        const { orgs } = platform.api;
+        const member = { orgId, userId: ann.userId };
+        await orgs.updateMember({ ...member, body: { role: "admin" } });
+        await orgs.updateMember({ ...member, body: { role: "member" } });
+        await orgs.removeMember(member);
 
-        const people = await trail("&category=people");
+        const people = await trail({ category: "people" });
         expect(words(people).filter((word) => word.startsWith("invitation"))).toEqual(
           expect.arrayContaining([
             "invitation made",
@@ -162,7 +166,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           action: "person_changed",
           metadata: { by: ownerId, userId: ownerId, sessionId: null },
         });
-        const access = await trail("&category=access");
+        const access = await trail({ category: "access" });
         const mine = access.filter(({ metadata }) => metadata.by === ann.userId);
         expect(words(mine).toReversed()).toEqual([
           "sign_in opened",
@@ -182,7 +186,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           severity: "warning",
           metadata: { by: null, subjectId: ann.userId },
         });
-        const settings = words(await trail("&category=settings"));
+        const settings = words(await trail({ category: "settings" }));
         expect(settings.toReversed().filter((word) => !word.startsWith("persona added"))).toEqual([
           "org renamed",
           "secret set",
@@ -208,7 +212,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
       it("records guessing, also for an unknown person", async () => {
         await signIn(platform, "nobody@example.org", "a wrong password");
-        const rows = await trail("&category=access");
+        const rows = await trail({ category: "access" });
         const failed = rows.filter(
           ({ action, metadata }) => action === "sign_in_failed" && metadata.subjectId === null,
         );
@@ -217,18 +221,15 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
       it("can still be verified", async () => {
         await vi.waitFor(async () => {
-          const { body } = await admin<{ ok: boolean; sealed: number; unsealed: number }>(
-            "GET",
-            "/api/audit/verify",
-          );
-          expect(body).toMatchObject({ ok: true, unsealed: 0 });
-          expect(body.sealed).toBeGreaterThan(30);
+          const verified = await platform.api.audit.verify();
+          expect(verified).toMatchObject({ ok: true, unsealed: 0 });
+          expect(verified.sealed).toBeGreaterThan(30);
         }, PATIENT);
       });
 
       it("shows members their own entries only", async () => {
         const cara = await join(platform, "Cara");
-        const rows = await trail("", cara);
+        const rows = await trail({}, cara.api);
         expect(words(rows).sort()).toEqual([
           "invitation accepted",
           "member added",
@@ -242,7 +243,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       let ed: Browser;
       let session: Session;
       const read = (what: string, who: Pick<Browser, "request"> = platform) =>
-        who.request<{ items: Entry[] }>("GET", `/api/sessions/${session.id}${what}`);
+        who.request("GET", `/api/sessions/${session.id}${what}`);
       const open = (reason: string, who: Pick<Browser, "request"> = platform) =>
         who.request<{ session: OverseenSession; error?: { code: string } }>(
           "POST",
@@ -256,20 +257,15 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
 
       it("is listed for admins without its content", async () => {
-        const { body } = await admin<{ items: OverseenSession[] }>(
-          "GET",
-          org(`/sessions?user=${dana.userId}`),
-        );
-        expect(body.items).toMatchObject([
+        const { orgs } = platform.api;
+        const listed = await orgs.listSessions({ orgId, query: { user: dana.userId } });
+        expect(listed.items).toMatchObject([
           { id: session.id, ownerId: dana.userId, kind: "task", activity: "done", openUntil: null },
         ]);
-        expect(JSON.stringify(body)).not.toContain("dana's words");
+        expect(JSON.stringify(listed)).not.toContain("dana's words");
         expect((await ed.request("GET", org("/sessions"))).status).toBe(403);
-        const first = await admin<{ items: object[]; next: string | null }>(
-          "GET",
-          org("/sessions?limit=1"),
-        );
-        expect(first.body.items).toHaveLength(1);
+        const first = await orgs.listSessions({ orgId, query: { limit: 1 } });
+        expect(first.items).toHaveLength(1);
       });
 
       it("is readable only after it was opened, and only readable", async () => {
@@ -294,22 +290,21 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
 
       it("is not readable with a key of a narrower scope", async () => {
-        for (const scopes of [["sessions:read"], ["admin"]]) {
-          const { body } = await admin<{ key: string }>("POST", "/api/me/api-keys", {
-            name: "k",
-            scopes,
+        for (const scope of ["sessions:read", "admin"] as const) {
+          const { key } = await platform.api.me.createApiKey({
+            body: { name: "k", scopes: [scope] },
           });
           const path = `/api/sessions/${session.id}/transcript`;
           const answer = await platform.request("GET", path, undefined, {
-            authorization: `Bearer ${body.key}`,
+            authorization: `Bearer ${key}`,
           });
           expect(answer.status).toBe(404);
         }
       });
 
       it("tells its owner, and not its agent, that it was opened", async () => {
-        const { body } = await read("/transcript", dana);
-        const told = body.items.filter(({ kind }) => kind === "notice");
+        const { items } = await dana.api.sessions.transcript({ id: session.id });
+        const told = items.filter(({ kind }) => kind === "notice");
         expect(told.map(({ text }) => text)).toEqual([
           expect.stringMatching(
             new RegExp(`an admin, can read this session .* incident ${CANARY}$`),
@@ -319,7 +314,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           `select thread from events where session_id = '${session.id}' and reason = 'opened_by_admin'`,
         );
         expect(rows).toEqual([{ thread: null }]);
-        const seen = await trail("&action=session_opened", dana);
+        const seen = await trail({ action: "session_opened" }, dana.api);
         expect(seen).toMatchObject([
           {
             category: "access",
@@ -379,22 +374,18 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
 
       async function talkAgain(): Promise<void> {
-        const path = `/api/sessions/${session.id}/prompts`;
-        const { body } = await dana.request<{ prompt: Prompt }>("POST", path, { content: "more" });
-        await vi.waitFor(async () => {
-          const now = await dana.request<{ prompt: Prompt }>(
-            "GET",
-            `/api/prompts/${body.prompt.id}`,
-          );
-          expect(now.body.prompt.state).toBe("settled");
-        }, PATIENT);
+        const { prompt } = await dana.api.prompts.create({
+          id: session.id,
+          body: { content: "more" },
+        });
+        await settled(dana, prompt.id);
       }
     });
 
     describe("purging", () => {
       const MARK = "purgeme9c1d";
       const listed = async (): Promise<Member[]> =>
-        (await admin<{ items: Member[] }>("GET", org("/members?removed=true"))).body.items;
+        (await platform.api.orgs.listMembers({ orgId, query: { removed: "true" } })).items;
       const stateOf = async (userId: string) =>
         (await listed()).find((one) => one.userId === userId)?.state;
       const purge = (userId: string, confirm: string) =>
@@ -430,33 +421,28 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const gil = await join(platform, "Gil");
         const kept = await talk(gil, "gil's words");
         await talk(fay, MARK);
-        await fay.request("PUT", `/api/me/secrets/${MARK}`, { value: MARK });
-        await fay.request("POST", "/api/me/api-keys", { name: MARK, scopes: ["mail"] });
-        await fay.request("POST", "/api/runners/tokens", { name: MARK, scope: "user" });
-        await fay.request("POST", org("/personas"), {
-          name: MARK,
-          files: [{ filename: "A.md", content: MARK, sortOrder: 0 }],
+        const { api } = fay;
+        await api.secrets.set({ name: MARK, body: { value: MARK } });
+        await api.me.createApiKey({ body: { name: MARK, scopes: ["mail"] } });
+        await api.runnerTokens.create({ body: { name: MARK, scope: "user" } });
+        await api.personas.create({
+          orgId,
+          body: { name: MARK, files: [{ filename: "A.md", content: MARK, sortOrder: 0 }] },
         });
-        await fay.request("POST", "/api/policy/rules", {
-          tool: "bash",
-          pattern: MARK,
-          effect: "allow",
-        });
+        await api.policy.create({ body: { tool: "bash", pattern: MARK, effect: "allow" } });
         await execute(
           `insert into runners (id, org_id, owner_id, created_by, scope, credential_id, name, hostname, folder, profile, tags, runtimes, capacity, version, protocol, state, boot_id, last_seen_at, created_at)
            values ('rnr_fay', '${orgId}', '${userId}', 'x', 'user:${userId}', 'crd_none', '${MARK}', 'h', '/f', 'default', '[]', '[]', 1, '0', 1, 'offline', 'b', 1, 1)`,
         );
-        const busy = await fay.request<{ session: Session }>("POST", "/api/sessions", {
-          runtime: "scripted",
-          prompt: `say ${MARK}\nsleep 60000`,
+        await api.sessions.create({
+          body: { runtime: "scripted", prompt: `say ${MARK}\nsleep 60000` },
         });
-        expect(busy.status).toBe(201);
 
         expect(await purge(userId, email)).toMatchObject({
           status: 409,
           body: { error: { code: "still_member" } },
         });
-        await admin("DELETE", org(`/members/${userId}`));
+        await platform.api.orgs.removeMember({ orgId, userId });
         expect(await stateOf(userId)).toBe("removed");
         expect((await tablesWith(MARK)).length).toBeGreaterThan(5);
         expect(await purge(userId, "Gil")).toMatchObject({
@@ -482,21 +468,22 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           "select sha256 from blobs where sha256 not in (select sha256 from blob_refs)",
         );
         expect(orphans).toEqual([]);
-        const theirs = (await trail("&category=people")).filter(
+        const theirs = (await trail({ category: "people" })).filter(
           ({ metadata }) => metadata.subjectId === userId,
         );
         expect(words(theirs)).toEqual(
           expect.arrayContaining(["member removed", "member purge_asked", "member purged"]),
         );
-        const transcript = await gil.request("GET", `/api/sessions/${kept.id}/transcript`);
-        expect(JSON.stringify(transcript.body)).toContain("gil's words");
+        const transcript = await gil.api.sessions.transcript({ id: kept.id });
+        expect(JSON.stringify(transcript)).toContain("gil's words");
         expect((await listed()).find((one) => one.userId === gil.userId)?.state).toBe("here");
       });
 
       it("lets the same person come back as someone new", async () => {
         const hal = await join(platform, "Hal");
-        await admin("DELETE", org(`/members/${hal.userId}`));
-        await purge(hal.userId, "Hal");
+        const removed = { orgId, userId: hal.userId };
+        await platform.api.orgs.removeMember(removed);
+        await platform.api.orgs.purgeMember({ ...removed, body: { confirm: "Hal" } });
         const token = await inviteToken(platform, { email: hal.email });
         const back = await knock(platform, `/api/invitations/${token}/accept`, {
           name: "Hal",
@@ -513,8 +500,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       it("shows people who left to admins only", async () => {
         const ida = await join(platform, "Ida");
         expect((await ida.request("GET", org("/members?removed=true"))).status).toBe(403);
-        const plain = await ida.request<{ items: Member[] }>("GET", org("/members"));
-        expect(plain.body.items.every(({ state }) => state === "here")).toBe(true);
+        const plain = await ida.api.orgs.listMembers({ orgId });
+        expect(plain.items.every(({ state }) => state === "here")).toBe(true);
         expect(
           (await ida.request("POST", org(`/members/${ida.userId}/purge`), { confirm: "Ida" }))
             .status,
@@ -522,8 +509,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
 
       it("leaves the audit trail as it was written", async () => {
-        const { body } = await admin<{ ok: boolean }>("GET", "/api/audit/verify");
-        expect(body.ok).toBe(true);
+        expect((await platform.api.audit.verify()).ok).toBe(true);
       });
     });
   });

@@ -4,14 +4,16 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createLog } from "#base/log.ts";
 import { createInlineTransport } from "#main/runner/inline-transport.ts";
 import { startRunner } from "#main/runner/runner.ts";
-import type { Prompt, Session } from "#protocol/sessions.ts";
+import type { Session } from "#protocol/sessions.ts";
 import {
   ask,
   type Browser,
+  clientWithKey,
   closeCode,
   cookieOf,
   inviteToken,
   join,
+  type KeyScope,
   knock,
   openSocket,
   orgOf,
@@ -23,9 +25,7 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 
 const PATIENT = { timeout: 15_000, interval: 25 };
 
-interface KeyMade {
-  apiKey: { id: string; scopes: string[]; expiresAt: string | null; lastUsedAt: string | null };
-  key: string;
+interface Refused {
   error?: { code: string };
 }
 
@@ -57,105 +57,96 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const found = platform.server.auth.feature.sweeps?.find((item) => item.name === name);
       await found?.run(engine, now);
     };
-    const makeKey = (who: Browser, scopes: string[], fields: object = {}) =>
-      who.request<KeyMade>("POST", "/api/me/api-keys", { name: "k", scopes, ...fields });
+    const makeKey = (who: Browser, scopes: KeyScope[], fields: { expiresAt?: string } = {}) =>
+      who.api.me.createApiKey({ body: { name: "k", scopes, ...fields } });
+    const askForKey = (who: Browser, scopes: string[], fields: object = {}) =>
+      who.request<Refused>("POST", "/api/me/api-keys", { name: "k", scopes, ...fields });
     const withKey = (key: string, method: string, path: string, body?: unknown) =>
-      platform.request<KeyMade>(method, path, body, { authorization: `Bearer ${key}` });
+      platform.request<Refused>(method, path, body, { authorization: `Bearer ${key}` });
     const member = (userId: string) => `/api/orgs/${orgId}/members/${userId}`;
-    const createAs = async (who: Browser, runtime = "scripted") =>
-      (await who.request<{ session: Session }>("POST", "/api/sessions", { runtime })).body.session;
+    const remove = (userId: string) => platform.api.orgs.removeMember({ orgId, userId });
+    const createAs = async (who: Browser, runtime = "scripted"): Promise<Session> =>
+      (await who.api.sessions.create({ body: { runtime } })).session;
 
     describe("keys", () => {
       it("are shown once and have only the scopes they were made with", async () => {
-        const { status, body } = await makeKey(ann, ["sessions:read"]);
-        expect(status).toBe(201);
-        expect(body.key).toMatch(/^mst_key_/);
-        const list = await ann.request<{ items: object[] }>("GET", "/api/me/api-keys");
-        expect(list.body.items).toMatchObject([{ id: body.apiKey.id, lastUsedAt: null }]);
-        expect(JSON.stringify(list.body)).not.toContain(body.key);
-        expect((await withKey(body.key, "GET", "/api/sessions")).status).toBe(200);
-        expect((await withKey(body.key, "POST", "/api/sessions", {})).status).toBe(403);
+        const { key, apiKey } = await makeKey(ann, ["sessions:read"]);
+        expect(key).toMatch(/^mst_key_/);
+        const list = await ann.api.me.listApiKeys();
+        expect(list.items).toMatchObject([{ id: apiKey.id, lastUsedAt: null }]);
+        expect(JSON.stringify(list)).not.toContain(key);
+        expect((await withKey(key, "GET", "/api/sessions")).status).toBe(200);
+        expect((await withKey(key, "POST", "/api/sessions", {})).status).toBe(403);
         expect(
           (
-            await withKey(body.key, "POST", "/api/me/api-keys", {
+            await withKey(key, "POST", "/api/me/api-keys", {
               name: "x",
               scopes: ["sessions:read"],
             })
           ).status,
         ).toBe(403);
         await sweep("last use of credentials");
-        const after = await ann.request<{ items: KeyMade["apiKey"][] }>("GET", "/api/me/api-keys");
-        expect(after.body.items[0]?.lastUsedAt).not.toBeNull();
-        expect((await ben.request("DELETE", `/api/me/api-keys/${body.apiKey.id}`)).status).toBe(
-          404,
-        );
-        expect((await ann.request("DELETE", `/api/me/api-keys/${body.apiKey.id}`)).status).toBe(
-          200,
-        );
-        expect((await withKey(body.key, "GET", "/api/sessions")).status).toBe(401);
+        const after = await ann.api.me.listApiKeys();
+        expect(after.items[0]?.lastUsedAt).not.toBeNull();
+        expect((await ben.request("DELETE", `/api/me/api-keys/${apiKey.id}`)).status).toBe(404);
+        await ann.api.me.revokeApiKey({ id: apiKey.id });
+        expect((await withKey(key, "GET", "/api/sessions")).status).toBe(401);
       });
 
       it("never have more rights than their maker, nor outlive it", async () => {
-        expect((await makeKey(ann, ["admin"])).body.error?.code).toBe("scope_not_yours");
-        expect((await makeKey(ann, ["*"])).status).toBe(400);
-        expect((await makeKey(ann, [])).status).toBe(400);
-        const past = await makeKey(ann, ["mail"], { expiresAt: "2020-01-01T00:00:00Z" });
+        expect((await askForKey(ann, ["admin"])).body.error?.code).toBe("scope_not_yours");
+        expect((await askForKey(ann, ["*"])).status).toBe(400);
+        expect((await askForKey(ann, [])).status).toBe(400);
+        const past = await askForKey(ann, ["mail"], { expiresAt: "2020-01-01T00:00:00Z" });
         expect(past.body.error?.code).toBe("expiry_in_the_past");
         const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
-        const first = (await makeKey(ann, ["account", "sessions:read"], { expiresAt })).body;
+        const first = await makeKey(ann, ["account", "sessions:read"], { expiresAt });
         const more = { name: "k2", scopes: ["sessions:write"] };
         const refused = await withKey(first.key, "POST", "/api/me/api-keys", more);
         expect(refused).toMatchObject({
           status: 403,
           body: { error: { code: "scope_not_yours" } },
         });
-        const second = await withKey(first.key, "POST", "/api/me/api-keys", {
-          name: "k2",
-          scopes: ["account", "sessions:read"],
+        const second = await clientWithKey(platform, first.key).me.createApiKey({
+          body: { name: "k2", scopes: ["account", "sessions:read"] },
         });
-        expect(second.body.apiKey.expiresAt).toBe(expiresAt);
-        const { body: link } = await platform.request<{ link: string }>(
-          "POST",
-          "/api/auth/links",
-          {},
-          { authorization: `Bearer ${second.body.key}` },
-        );
-        const token = new URL(link.link).hash.slice("#token=".length);
+        expect(second.apiKey.expiresAt).toBe(expiresAt);
+        const { link } = await clientWithKey(platform, second.key).auth.createLink();
+        const token = new URL(link).hash.slice("#token=".length);
         const cookie = cookieOf(await knock(platform, "/api/auth/sign-in", { token }));
         const reads = async () =>
           (await fetch(`${platform.url}/api/me`, { headers: { cookie } })).status;
         expect(await reads()).toBe(200);
-        await ann.request("DELETE", `/api/me/api-keys/${first.apiKey.id}`);
+        await ann.api.me.revokeApiKey({ id: first.apiKey.id });
         // Everything made with it is revoked too, at any distance.
-        expect((await withKey(second.body.key, "GET", "/api/me")).status).toBe(401);
+        expect((await withKey(second.key, "GET", "/api/me")).status).toBe(401);
         expect(await reads()).toBe(401);
       });
 
       it("close their streams and sockets when they are revoked", async () => {
-        const { body } = await makeKey(ann, ["sessions:read"]);
+        const { key, apiKey } = await makeKey(ann, ["sessions:read"]);
         const session = await createAs(ann);
-        const headers = { authorization: `Bearer ${body.key}` };
+        const headers = { authorization: `Bearer ${key}` };
         const socket = await openSocket(platform, "/api/live", headers);
         const stream = await fetch(`${platform.url}/api/sessions/${session.id}/events`, {
           headers,
         });
         const ended = stream.text();
         const closed = closeCode(socket);
-        await ann.request("DELETE", `/api/me/api-keys/${body.apiKey.id}`);
+        await ann.api.me.revokeApiKey({ id: apiKey.id });
         expect(await closed).toBe(4401);
         expect(await ended).toContain("session_created");
       });
 
       it("are deleted long after they expired", async () => {
-        const { body } = await makeKey(ben, ["mail"]);
-        await ben.request("DELETE", `/api/me/api-keys/${body.apiKey.id}`);
-        const rows = () =>
-          execute(`update credentials set name = name where id = '${body.apiKey.id}'`);
+        const { apiKey } = await makeKey(ben, ["mail"]);
+        await ben.api.me.revokeApiKey({ id: apiKey.id });
+        const rows = () => execute(`update credentials set name = name where id = '${apiKey.id}'`);
         await sweep("dead credentials", Date.now() + 29 * 86_400_000);
         expect(await rows()).toBe(1);
         await sweep("dead credentials", Date.now() + 31 * 86_400_000);
         expect(await rows()).toBe(0);
-        expect((await ben.request("GET", "/api/me")).status).toBe(200);
+        await ben.api.me.get();
       });
     });
 
@@ -177,18 +168,15 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const again = await inviteToken(platform);
         const taken = await knock(platform, `/api/invitations/${again}/accept`, cy);
         expect(taken.body.error?.code).toBe("email_taken");
-        await platform.request("DELETE", member(joined?.body.user?.id ?? ""));
+        await remove(joined?.body.user?.id ?? "");
       });
 
       it("can be withdrawn, and expire", async () => {
         const path = `/api/orgs/${orgId}/invitations`;
         const token = await inviteToken(platform, { email: "dee@example.org" });
-        const list = await platform.request<{ items: { id: string; email: string }[] }>(
-          "GET",
-          path,
-        );
-        const found = list.body.items.find(({ email }) => email === "dee@example.org");
-        expect(JSON.stringify(list.body)).not.toContain(token);
+        const list = await platform.api.orgs.listInvitations({ orgId });
+        const found = list.items.find(({ email }) => email === "dee@example.org");
+        expect(JSON.stringify(list)).not.toContain(token);
         expect((await ann.request("GET", path)).status).toBe(403);
         expect((await ann.request("POST", path, {})).status).toBe(403);
         expect((await platform.request("DELETE", `${path}/${found?.id}`)).status).toBe(200);
@@ -207,25 +195,22 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     describe("members", () => {
       it("see each other, and admins see their addresses", async () => {
-        const seen = await ann.request<{ items: { userId: string; email?: string }[] }>(
-          "GET",
-          `/api/orgs/${orgId}/members`,
-        );
-        const byId = new Map(seen.body.items.map((item) => [item.userId, item]));
+        const seen = await ann.api.orgs.listMembers({ orgId });
+        const byId = new Map(seen.items.map((item) => [item.userId, item]));
         expect(byId.get(ann.userId)).toMatchObject({
           name: "Ann",
           role: "member",
           email: ann.email,
         });
         expect(byId.get(ben.userId)).not.toHaveProperty("email");
-        const all = await platform.request("GET", `/api/orgs/${orgId}/members`);
-        expect(JSON.stringify(all.body)).toContain(ben.email);
+        const all = await platform.api.orgs.listMembers({ orgId });
+        expect(JSON.stringify(all)).toContain(ben.email);
         expect((await ann.request("GET", "/api/orgs/org_other/members")).status).toBe(404);
         expect((await ann.request("PATCH", `/api/orgs/${orgId}`, { name: "x" })).status).toBe(403);
-        const renamed = await platform.request("PATCH", `/api/orgs/${orgId}`, { name: "Crew" });
-        expect(renamed.body).toMatchObject({ org: { id: orgId, name: "Crew", slug: "muster" } });
+        const renamed = await platform.api.orgs.update({ orgId, body: { name: "Crew" } });
+        expect(renamed).toMatchObject({ org: { id: orgId, name: "Crew", slug: "muster" } });
         const me = { name: "Ann B", timezone: "Europe/Zurich", locale: "de-CH" };
-        expect((await ann.request("PATCH", "/api/me", me)).body).toMatchObject({ user: me });
+        expect(await ann.api.me.update({ body: me })).toMatchObject({ user: me });
         for (const bad of [
           { timezone: "Mars/One" },
           { locale: "!" },
@@ -251,42 +236,38 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(good.length).toBe(1);
         await execute(`update users set role = 'admin' where id = '${ownerId}'`);
         platform.server.auth.forget();
-        await platform.request("DELETE", member(fay.userId));
+        await remove(fay.userId);
       });
 
       it("must sign in again when their role changes", async () => {
         const gus = await join(platform, "Gus");
-        const { body } = await makeKey(gus, ["sessions:read"]);
-        const headers = { authorization: `Bearer ${body.key}` };
+        const { key } = await makeKey(gus, ["sessions:read"]);
+        const headers = { authorization: `Bearer ${key}` };
         const socket = await openSocket(platform, "/api/live", headers);
         const closed = closeCode(socket);
-        expect(
-          (await platform.request("PATCH", member(gus.userId), { role: "admin" })).status,
-        ).toBe(200);
+        await platform.api.orgs.updateMember({
+          orgId,
+          userId: gus.userId,
+          body: { role: "admin" },
+        });
         expect((await gus.request("GET", "/api/me")).status).toBe(401);
         expect(await closed).toBe(4401);
-        expect((await withKey(body.key, "GET", "/api/audit/verify")).status).toBe(403);
-        await platform.request("DELETE", member(gus.userId));
+        expect((await withKey(key, "GET", "/api/audit/verify")).status).toBe(403);
+        await remove(gus.userId);
       });
 
       it("lose every credential when they leave, and their work stops", async () => {
         const hal = await join(platform, "Hal");
-        const { body: key } = await makeKey(hal, ["sessions:read", "sessions:write", "account"]);
-        const token = await hal.request<{ token: string }>("POST", "/api/runners/tokens", {
-          name: "r",
-        });
+        const { key } = await makeKey(hal, ["sessions:read", "sessions:write", "account"]);
+        const { token } = await hal.api.runnerTokens.create({ body: { name: "r" } });
         const session = await createAs(hal);
         const send = async (content: string) =>
-          (
-            await hal.request<{ prompt: Prompt }>("POST", `/api/sessions/${session.id}/prompts`, {
-              content,
-            })
-          ).body.prompt.id;
+          (await hal.api.prompts.create({ id: session.id, body: { content } })).prompt.id;
         const running = await send("hang");
         const waiting = await send("say later");
         await vi.waitFor(async () => {
-          const { body } = await hal.request<{ prompt: Prompt }>("GET", `/api/prompts/${running}`);
-          expect(body.prompt.state).toBe("running");
+          const { prompt } = await hal.api.prompts.get({ id: running });
+          expect(prompt.state).toBe("running");
         }, PATIENT);
         const socket = await openSocket(platform, "/api/live", {
           cookie: hal.cookie,
@@ -294,9 +275,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         });
         const closed = closeCode(socket);
         expect((await ann.request("DELETE", member(hal.userId))).status).toBe(403);
-        expect((await platform.request("DELETE", member(hal.userId))).status).toBe(200);
+        await remove(hal.userId);
         expect(await closed).toBe(4401);
-        for (const secret of [key.key, token.body.token])
+        for (const secret of [key, token])
           expect((await withKey(secret, "GET", "/api/me")).status).toBe(401);
         expect((await hal.request("GET", "/api/me")).status).toBe(401);
         expect((await signIn(platform, hal.email)).status).toBe(401);
@@ -320,7 +301,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           headers: { cookie },
         });
         expect(own.status).toBe(200);
-        expect((await withKey(key.key, "GET", "/api/me")).status).toBe(401);
+        expect((await withKey(key, "GET", "/api/me")).status).toBe(401);
       });
     });
 
@@ -338,9 +319,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         ).toMatchObject({
           error: { code: "password_weak" },
         });
-        const { body: key } = await makeKey(ida, ["account"]);
+        const { key } = await makeKey(ida, ["account"]);
         expect(
-          (await withKey(key.key, "PUT", "/api/me/password", { newPassword: next })).body,
+          (await withKey(key, "PUT", "/api/me/password", { newPassword: next })).body,
         ).toMatchObject({ error: { code: "sign_in_needed" } });
         const changed = await change({ currentPassword: PASSWORD, newPassword: next });
         expect(changed.status).toBe(200);
@@ -360,7 +341,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(out.status).toBe(200);
         expect(await reads(again)).toBe(401);
         expect(await reads(cookieOf(changed))).toBe(401);
-        expect((await withKey(key.key, "GET", "/api/me")).status).toBe(200);
+        expect((await withKey(key, "GET", "/api/me")).status).toBe(200);
       });
 
       it("are set by the owner with the machine's key", async () => {
@@ -398,12 +379,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     it("answers for others' private things as if there were none", async () => {
       const session = await createAs(ann);
-      const prompt = await ann.request<{ prompt: Prompt }>(
-        "POST",
-        `/api/sessions/${session.id}/prompts`,
-        { content: "say a secret of Ann" },
-      );
-      const promptId = prompt.body.prompt.id;
+      const { prompt } = await ann.api.prompts.create({
+        id: session.id,
+        body: { content: "say a secret of Ann" },
+      });
+      const promptId = prompt.id;
       const bySession = ["", "/transcript", "/prompts", "/events", "/changes"];
       for (const path of bySession) {
         const theirs = await ben.request("GET", `/api/sessions/${session.id}${path}`);
@@ -420,8 +400,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         ["POST", `/api/prompts/${promptId}/promote`, {}],
       ] as const)
         expect((await ben.request(method, path, body)).status).toBe(404);
-      const listed = await ben.request("GET", "/api/sessions");
-      expect(JSON.stringify(listed.body)).not.toContain(session.id);
+      expect(JSON.stringify(await ben.api.sessions.list())).not.toContain(session.id);
       const socket = await openSocket(platform, "/api/live", {
         cookie: ben.cookie,
         origin: platform.url,
@@ -434,15 +413,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
 
     it("lets a member's machine work for its owner only", async () => {
-      const { body } = await ann.request<{ token: string; scope: string }>(
-        "POST",
-        "/api/runners/tokens",
-        { name: "anns" },
-      );
-      expect(body.scope).toBe(`user:${ann.userId}`);
+      const { token, scope } = await ann.api.runnerTokens.create({ body: { name: "anns" } });
+      expect(scope).toBe(`user:${ann.userId}`);
       const org = await ann.request("POST", "/api/runners/tokens", { name: "x", scope: "org" });
       expect(org.status).toBe(403);
-      const caller = await platform.server.auth.authenticate(body.token);
+      const caller = await platform.server.auth.authenticate(token);
       if (caller?.principal.kind !== "runner") throw new Error("not a runner's token");
       const log = createLog({ level: "error" });
       const runner = await startRunner(
@@ -455,34 +430,29 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           capacity: 4,
           drainMs: 100,
           native: platform.config,
-          gateway: { serverUrl: platform.url, token: body.token },
+          gateway: { serverUrl: platform.url, token },
         },
         createInlineTransport(platform.server.kernel.dispatcher, caller.principal, log),
         log,
       );
-      const start = (who: Pick<Browser, "request">) =>
-        who.request<{ run: { id: string; state: string } }>("POST", "/api/runs", {
-          type: "start_session",
-          runtime: "scripted",
-          prompt: "say hi",
-          demands: { tags: ["anns"] },
-        });
+      const start = async ({ api }: Browser) =>
+        (
+          await api.runs.create({
+            body: {
+              type: "start_session",
+              runtime: "scripted",
+              prompt: "say hi",
+              demands: { tags: ["anns"] },
+            },
+          })
+        ).run.id;
+      const stateOf = async ({ api }: Browser, id: string) =>
+        (await api.runs.get({ id })).run.state;
       const [theirs, own] = [await start(ben), await start(ann)];
-      expect([theirs.status, own.status]).toEqual([201, 201]);
-      await vi.waitFor(async () => {
-        const now = await ann.request<{ run: { state: string } }>(
-          "GET",
-          `/api/runs/${own.body.run.id}`,
-        );
-        expect(now.body.run.state).toBe("completed");
-      }, PATIENT);
-      const still = await ben.request<{ run: { state: string } }>(
-        "GET",
-        `/api/runs/${theirs.body.run.id}`,
-      );
-      expect(still.body.run.state).toBe("pending");
-      const names = async (who: Browser) =>
-        JSON.stringify((await who.request("GET", "/api/runners")).body).includes('"anns"');
+      await vi.waitFor(async () => expect(await stateOf(ann, own)).toBe("completed"), PATIENT);
+      expect(await stateOf(ben, theirs)).toBe("pending");
+      const names = async ({ api }: Browser) =>
+        (await api.runners.list()).items.some(({ name }) => name === "anns");
       expect([await names(ann), await names(ben)]).toEqual([true, false]);
       await runner.stop();
     });

@@ -174,7 +174,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const { account, userId } = await joined(provider);
         const { orgId } = await orgOf(platform);
         await platform.request("DELETE", `/api/orgs/${orgId}/members/${userId}`);
-        const token = await inviteToken(platform, { email: account.email });
+        const token = await inviteToken(platform, { email: account.email ?? "" });
         const fresh = traveller();
         expect((await fresh.join(provider, account, token)).location).toBe("/");
         expect(await fresh.me()).not.toBe(userId);

@@ -11,12 +11,6 @@ import "#test/services/bubblewrap.ts";
 const CANARY = "canary7f3a";
 const MODELS = ["anthropic/test-1", "openai/test-1", "openai-chat/test-1", "local/test-1"];
 
-interface AuditItem {
-  action: string;
-  category: string;
-  metadata: Record<string, unknown>;
-}
-
 describe("the golden path", () => {
   let platform: Platform;
   let model: ModelServer;
@@ -44,12 +38,7 @@ describe("the golden path", () => {
 
   const open = (id: string) => platform.createSession({ runtime: "native", model: id });
   const audit = async (sessionId: string) =>
-    (
-      await platform.request<{ items: AuditItem[] }>(
-        "GET",
-        `/api/audit?session=${sessionId}&limit=200`,
-      )
-    ).body.items;
+    (await platform.api.audit.list({ query: { session: sessionId, limit: 200 } })).items;
   const ofType = (events: SessionEvent[], type: string) =>
     events.filter((event) => event.type === type);
 
@@ -71,13 +60,11 @@ describe("the golden path", () => {
         ].join("\n"),
       );
       await platform.promptIn(prompt.id, "gated");
-      const asked = await platform.request<{ items: { id: string }[] }>(
-        "GET",
-        `/api/approvals?state=pending&session=${session.id}`,
-      );
-      await platform.request("POST", `/api/approvals/${asked.body.items[0]?.id}`, {
-        decision: "deny",
-        reason: `${CANARY} no`,
+      const { approvals } = platform.api;
+      const asked = await approvals.list({ query: { state: "pending", session: session.id } });
+      await approvals.decide({
+        id: asked.items[0]?.id ?? "",
+        body: { decision: "deny", reason: `${CANARY} no` },
       });
       expect(await platform.promptIn(prompt.id, "settled")).toMatchObject({
         error: null,
@@ -109,11 +96,8 @@ describe("the golden path", () => {
       expect(count("message_complete")).toBe(1);
       expect(count("tool_executed")).toBe(3);
       expect(count("tool_denied")).toBe(1);
-      const usage = await platform.request<{ items: Record<string, unknown>[] }>(
-        "GET",
-        "/api/usage?by=session",
-      );
-      expect(usage.body.items.find(({ key }) => key === session.id)).toMatchObject({
+      const usage = await platform.api.usage.list({ query: { by: "session" } });
+      expect(usage.items.find(({ key }) => key === session.id)).toMatchObject({
         requests: 3,
         inputTokens: 300,
         costMicros: null,
@@ -160,14 +144,14 @@ describe("the golden path", () => {
   });
 
   it("leaves no content in audit trail, logs and metrics", async () => {
-    const trail = await platform.request("GET", "/api/audit?limit=200");
+    const trail = await platform.api.audit.list({ query: { limit: 200 } });
     const metrics = await fetch(`${platform.url}/metrics`, {
       headers: { authorization: `Bearer ${platform.key}` },
     });
     expect(metrics.status).toBe(200);
-    const places = [JSON.stringify(trail.body), await metrics.text(), logLines.join("\n")];
+    const places = [JSON.stringify(trail), await metrics.text(), logLines.join("\n")];
     expect(places.map((text) => text.includes(CANARY))).toEqual([false, false, false]);
     expect(logLines.length).toBeGreaterThan(0);
-    expect((trail.body as { items: unknown[] }).items.length).toBeGreaterThan(20);
+    expect(trail.items.length).toBeGreaterThan(20);
   });
 });

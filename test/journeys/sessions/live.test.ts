@@ -165,17 +165,12 @@ describe("live", () => {
     const { ws, frames, send } = await socket();
     for (const { id } of [parent, child]) send({ op: "subscribe", topic: `board:${id}` });
     await expect.poll(() => frames.length).toBe(2);
-    const path = `/api/sessions/${child.id}/tasks`;
-    const { body } = await platform.request<{ task: { id: string; boardId: string } }>(
-      "POST",
-      path,
-      { title: "t" },
-    );
-    expect(body.task.boardId).toBe(parent.id);
+    const { task } = await platform.api.tasks.create({ id: child.id, body: { title: "t" } });
+    expect(task.boardId).toBe(parent.id);
     for (const { id } of [parent, child])
       await expect
         .poll(() => frames.find(({ topic, type }) => topic === `board:${id}` && type === "task"))
-        .toMatchObject({ id: body.task.id });
+        .toMatchObject({ id: task.id });
     ws.close();
   });
 

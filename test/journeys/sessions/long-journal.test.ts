@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Assignment } from "#protocol/frames.ts";
-import type { Session } from "#protocol/sessions.ts";
 import { type Browser, join } from "#test/clients/people.ts";
 import { connectRunner, type RawRunner } from "#test/clients/raw-runner.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -26,10 +25,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         env: made ? { MUSTER_DATABASE_URL: made.url } : {},
       });
       ann = await join(platform, "Ann");
-      const { body } = await ann.request<{ token: string }>("POST", "/api/runners/tokens", {
-        name: "own",
-      });
-      runner = await connectRunner(platform, body.token);
+      const { token } = await ann.api.runnerTokens.create({ body: { name: "own" } });
+      runner = await connectRunner(platform, token);
     });
     afterAll(async () => {
       runner.socket.terminate();
@@ -39,10 +36,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     async function begin(): Promise<{ session: string; turn: Assignment }> {
       const fields = { runtime: "native", model: "lab/small", prompt: "go" };
-      const { body } = await ann.request<{ session: Session }>("POST", "/api/sessions", fields);
+      const { session } = await ann.api.sessions.create({ body: fields });
       const turn = await runner.assigned();
       runner.keep(turn);
-      return { session: body.session.id, turn };
+      return { session: session.id, turn };
     }
     /** Ends a turn, so that another test's runner is not assigned it. */
     const end = ({ run, fence }: Assignment, firstOrdinal: number) => {
@@ -56,10 +53,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         kind: "text",
         text: `line ${from + at}`,
       }));
-    const lengthOf = async (session: string): Promise<number> => {
-      const { body } = await ann.request<{ session: Session }>("GET", `/api/sessions/${session}`);
-      return body.session.lastSeq;
-    };
+    const lengthOf = async (id: string): Promise<number> =>
+      (await ann.api.sessions.get({ id })).session.lastSeq;
     const linesOf = async (session: string) =>
       (await platform.events(session))
         .flatMap(({ content }) => content?.map(({ text }) => String(text)) ?? [])
@@ -183,8 +178,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       // So that it is not assigned the turn again at once.
       await runner.ask({ op: "drain" });
       await runner.ask({ op: "release", run, fence });
-      const stopped = await ann.request("POST", `/api/sessions/${session}/stop`, {});
-      expect(stopped.status).toBe(200);
+      await ann.api.sessions.stop({ id: session });
       const answers = (await platform.events(session)).filter(({ type }) => type === "post_tool");
       expect(answers.length).toBe(1_000);
       expect(answers.at(-1)?.data).toMatchObject({ callId: "open1199" });

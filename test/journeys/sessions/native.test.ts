@@ -4,13 +4,6 @@ import { type ModelServer, startModelServer } from "#test/model-server/model-ser
 import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";
 
-interface Approval {
-  id: string;
-  kind: string;
-  tool: string;
-  shown: { tool: string; input: Record<string, unknown>; reason: string | null };
-}
-
 describe("models whose keys are on the server", () => {
   let platform: Platform;
   let model: ModelServer;
@@ -24,22 +17,21 @@ describe("models whose keys are on the server", () => {
   });
 
   const offered = async (id: string) => {
-    const { body } = await platform.request<{ items: { id: string; usable: boolean }[] }>(
-      "GET",
-      "/api/models",
-    );
-    return body.items.find((offer) => offer.id === id)?.usable ?? false;
+    const { items } = await platform.api.runners.models();
+    return items.find((offer) => offer.id === id)?.usable ?? false;
   };
 
   it("are reached through the server, and gone when they are removed", async () => {
     expect(await offered("house/test-1")).toBe(false);
-    const put = await platform.request("PUT", "/api/providers/house", {
-      kind: "openai-compatible",
-      baseUrl: model.url,
-      apiKey: "the-real-key-0123456789",
-      models: ["test-1"],
+    await platform.api.providers.set({
+      name: "house",
+      body: {
+        kind: "openai-compatible",
+        baseUrl: model.url,
+        apiKey: "the-real-key-0123456789",
+        models: ["test-1"],
+      },
     });
-    expect(put.status).toBe(200);
     await expect.poll(() => offered("house/test-1"), { timeout: 15_000 }).toBe(true);
     const session = await platform.createSession({ runtime: "native", model: "house/test-1" });
     const prompt = await platform.prompt(
@@ -54,7 +46,7 @@ describe("models whose keys are on the server", () => {
       model.requests.map(() => "Bearer the-real-key-0123456789"),
     );
     expect(JSON.stringify(await platform.events(session.id))).not.toContain("the-real-key");
-    await platform.request("DELETE", "/api/providers/house");
+    await platform.api.providers.delete({ name: "house" });
     await expect.poll(() => offered("house/test-1"), { timeout: 15_000 }).toBe(false);
   });
 });
@@ -85,40 +77,33 @@ describe("the demo story", () => {
       "make me a tiny web page about otters and show me",
     );
     await platform.promptIn(prompt.id, "gated");
-    const { body } = await platform.request<{ items: Approval[] }>(
-      "GET",
-      `/api/approvals?state=pending&session=${session.id}`,
-    );
-    expect(body.items).toHaveLength(1);
-    const [approval] = body.items;
+    const { approvals, workspaces } = platform.api;
+    const { items } = await approvals.list({ query: { state: "pending", session: session.id } });
+    expect(items).toHaveLength(1);
+    const [approval] = items;
     expect(approval).toMatchObject({ kind: "approval", tool: "bash" });
-    const decided = await platform.request("POST", `/api/approvals/${approval?.id}`, {
-      decision: "allow",
-      scope: "once",
+    await approvals.decide({
+      id: approval?.id ?? "",
+      body: { decision: "allow", scope: "once" },
     });
-    expect(decided.status).toBe(200);
     expect(await platform.promptIn(prompt.id, "settled")).toMatchObject({ outcome: "completed" });
-    const changes = await platform.request<{
-      files: { path: string }[];
-      shown: { path: string }[];
-    }>("GET", `/api/sessions/${session.id}/changes`);
-    expect(changes.body.files.map(({ path }) => path)).toContain("index.html");
-    const preview = await platform.request<{ url: string; frameUrl: string }>(
-      "POST",
-      `/api/sessions/${session.id}/previews`,
-      { path: "index.html" },
-    );
-    const page = await fetch(platform.url + preview.body.frameUrl);
+    const changes = await workspaces.changes({ id: session.id });
+    expect(changes.files.map(({ path }) => path)).toContain("index.html");
+    const preview = await workspaces.createPreview({
+      id: session.id,
+      body: { path: "index.html" },
+    });
+    const page = await fetch(platform.url + preview.frameUrl);
     expect(page.headers.get("content-security-policy")).toMatch(/^sandbox; default-src 'none'/);
     expect(await page.text()).toContain("otter");
-    const around = await fetch(platform.url + preview.body.url);
-    expect(await around.text()).toContain(`src="${preview.body.frameUrl}"`);
-    const alone = await fetch(platform.url + preview.body.frameUrl, {
+    const around = await fetch(platform.url + preview.url);
+    expect(await around.text()).toContain(`src="${preview.frameUrl}"`);
+    const alone = await fetch(platform.url + preview.frameUrl, {
       headers: { "sec-fetch-dest": "document" },
       redirect: "manual",
     });
-    expect(alone.headers.get("location")).toBe(preview.body.url);
-    const forged = preview.body.frameUrl.replace(/\.[\w-]+\//, ".AAAA/");
+    expect(alone.headers.get("location")).toBe(preview.url);
+    const forged = preview.frameUrl.replace(/\.[\w-]+\//, ".AAAA/");
     expect((await fetch(platform.url + forged)).status).toBe(404);
   });
 });

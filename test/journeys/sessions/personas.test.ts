@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { orgOf } from "#test/clients/people.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";
@@ -41,8 +42,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           ...(made ? { MUSTER_DATABASE_URL: made.url } : {}),
         },
       });
-      const me = await platform.request<{ org: { id: string } }>("GET", "/api/me");
-      orgId = me.body.org.id;
+      ({ orgId } = await orgOf(platform));
     });
     afterAll(async () => {
       await platform.stop();
@@ -61,10 +61,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     };
 
     it("gives its files in order, keeps its version, and takes the new one on request", async () => {
-      const created = await platform.request<{ persona: { id: string } }>(
-        "POST",
-        `/api/orgs/${orgId}/personas`,
-        {
+      const created = await platform.api.personas.create({
+        orgId,
+        body: {
           name: "Careful",
           slug: "careful",
           visibility: "shared",
@@ -74,9 +73,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
             { filename: "REVIEW.md", content: "REVIEW-ONE", sortOrder: 0 },
           ],
         },
-      );
-      expect(created.status).toBe(201);
-      const personaId = created.body.persona.id;
+      });
+      const personaId = created.persona.id;
       const session = await platform.createSession({
         runtime: "native",
         repo: `file://${repository}`,
@@ -98,15 +96,16 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       );
       expect(results[0]?.toolOutput).toBe("SAFETY-ONESTYLE-ONE00-SAFETY.md\n01-STYLE.md\n");
 
-      const edited = await platform.request("PATCH", `/api/orgs/${orgId}/personas/${personaId}`, {
-        files: [{ filename: "STYLE.md", content: "STYLE-TWO", sortOrder: 1 }],
+      await platform.api.personas.update({
+        orgId,
+        id: personaId,
+        body: { files: [{ filename: "STYLE.md", content: "STYLE-TWO", sortOrder: 1 }] },
       });
-      expect(edited.status).toBe(200);
       await settle(session.id, "SAY still the old one");
       expect(lastSystem()).toContain("STYLE-ONE");
 
-      const refreshed = await platform.request("POST", `/api/sessions/${session.id}/persona`, {});
-      expect(refreshed).toMatchObject({ status: 200, body: { persona: "careful", version: 2 } });
+      const refreshed = await platform.api.briefing.refreshPersona({ id: session.id });
+      expect(refreshed).toMatchObject({ persona: "careful", version: 2 });
       await settle(session.id, "SAY the new one");
       expect(lastSystem()).toContain("STYLE-TWO");
       expect(lastSystem()).not.toContain("STYLE-ONE");
@@ -118,12 +117,15 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
 
     it("resolves repositories by name, with their persona", async () => {
-      await platform.request("POST", `/api/orgs/${orgId}/repos`, {
-        fullName: "acme/api",
-        provider: "git",
-        url: repository,
-        personaSlug: "careful",
-        setupCommand: "echo ready > ready.txt; echo once >> times.txt",
+      await platform.api.repos.create({
+        orgId,
+        body: {
+          fullName: "acme/api",
+          provider: "git",
+          url: repository,
+          personaSlug: "careful",
+          setupCommand: "echo ready > ready.txt; echo once >> times.txt",
+        },
       });
       const session = await platform.createSession({ runtime: "native", repo: "acme/api" });
       expect(session).toMatchObject({

@@ -4,7 +4,9 @@
  */
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import { openRepository } from "#engine/runs/runners/repository-access.ts";
+import { orgOf } from "#test/clients/people.ts";
 import { type GitServer, startGitServer } from "#test/git-server/git-server.ts";
 import { type ModelServer, startModelServer } from "#test/model-server/model-server.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -14,12 +16,6 @@ const TOKEN = "ghx_Aa0/9+zZ-repository-0123456789";
 const TITLE = "Say what it does";
 const COMMIT = 'CALL bash {"command": "echo better > README.md && git commit -qam better && env"}';
 const PULL = `CALL create_pull_request ${JSON.stringify({ title: TITLE, body: "Because." })}`;
-
-interface Approval {
-  id: string;
-  tool: string;
-  target: string | null;
-}
 
 describe("a private repository", () => {
   let platform: Platform;
@@ -41,10 +37,10 @@ describe("a private repository", () => {
         MUSTER_GITHUB_API_URL: host.apiUrl,
       },
     });
-    orgId = (await platform.request<{ org: { id: string } }>("GET", "/api/me")).body.org.id;
+    ({ orgId } = await orgOf(platform));
     const newPassword = "a long sentence to sign in with";
     const email = "ada@example.com";
-    await platform.request("PUT", "/api/me/password", { email, newPassword });
+    await platform.api.me.setPassword({ body: { email, newPassword } });
     await store("REPO_TOKEN", TOKEN);
     host.create("acme/app");
     await add({ fullName: "acme/app", url: `${host.url}/acme/app.git`, credential: "REPO_TOKEN" });
@@ -55,27 +51,18 @@ describe("a private repository", () => {
     await host.close();
   });
 
-  const store = async (name: string, value: string, whose = `/api/orgs/${orgId}`) => {
-    const { status } = await platform.request("PUT", `${whose}/secrets/${name}`, { value });
-    expect(status).toBeLessThan(300);
-  };
-  const add = async (repo: object) => {
-    const answer = await platform.request("POST", `/api/orgs/${orgId}/repos`, {
-      provider: "github",
-      ...repo,
-    });
-    expect(answer).toMatchObject({ status: 201 });
-  };
+  const store = (name: string, value: string) =>
+    platform.api.orgSecrets.set({ orgId, name, body: { value } });
+  const add = (repo: BodyOf<ApiRoutes["repos"]["create"]>) =>
+    platform.api.repos.create({ orgId, body: { provider: "github", ...repo } });
   const results = async (sessionId: string) =>
     (await platform.events(sessionId)).filter(({ type }) => type === "post_tool");
-  const allow = async (promptId: string, sessionId: string): Promise<Approval | undefined> => {
+  const allow = async (promptId: string, session: string) => {
     await platform.promptIn(promptId, "gated");
-    const { body } = await platform.request<{ items: Approval[] }>(
-      "GET",
-      `/api/approvals?state=pending&session=${sessionId}`,
-    );
-    await platform.request("POST", `/api/approvals/${body.items[0]?.id}`, { decision: "allow" });
-    return body.items[0];
+    const { approvals } = platform.api;
+    const [asked] = (await approvals.list({ query: { state: "pending", session } })).items;
+    await approvals.decide({ id: asked?.id ?? "", body: { decision: "allow" } });
+    return asked;
   };
   const settled = async (id: string) => {
     const prompt = await platform.promptIn(id, "settled");
@@ -95,8 +82,7 @@ describe("a private repository", () => {
     const [committed, opened] = await results(session.id);
     expect(committed).toMatchObject({ error: null });
     expect(opened).toMatchObject({ error: null, toolOutput: expect.stringContaining(url) });
-    const me = await platform.request<{ user: { name: string } }>("GET", "/api/me");
-    const { name } = me.body.user;
+    const { name } = (await platform.api.me.get()).user;
     expect(host.git("acme/app", "log", "-1", "--format=%an <%ae> %s", branch)).toBe(
       `${name} <ada@example.com> better\n`,
     );
@@ -134,7 +120,7 @@ describe("a private repository", () => {
 
   it("opens with the organisation's secret only, and says what is missing", async () => {
     host.create("acme/other");
-    await store("MINE_ONLY", TOKEN, "/api/me");
+    await platform.api.secrets.set({ name: "MINE_ONLY", body: { value: TOKEN } });
     await add({
       fullName: "acme/other",
       url: `${host.url}/acme/other.git`,
@@ -190,12 +176,12 @@ describe("a private repository", () => {
       encodeURIComponent(TOKEN),
       Buffer.from(`x-access-token:${TOKEN}`).toString("base64"),
     ];
-    const { body } = await platform.request<{ items: { id: string }[] }>("GET", "/api/sessions");
-    const events = await Promise.all(body.items.map(({ id }) => platform.events(id)));
-    const audit = await platform.request("GET", "/api/audit?limit=100");
+    const { items } = await platform.api.sessions.list();
+    const events = await Promise.all(items.map(({ id }) => platform.events(id)));
+    const audit = await platform.api.audit.list({ query: { limit: 100 } });
     const texts = [
       JSON.stringify(events),
-      JSON.stringify(audit.body),
+      JSON.stringify(audit),
       logLines.join("\n"),
       JSON.stringify(model.requests.map(({ body: sent }) => sent)),
     ];

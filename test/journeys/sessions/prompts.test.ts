@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
+import type { Session } from "#protocol/sessions.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 
@@ -13,13 +13,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
     afterAll(() => platform.stop());
 
-    const list = async <T>(path: string) =>
-      (await platform.request<{ items: T[] }>("GET", path)).body.items;
-    const transcript = (id: string) => list<Entry>(`/api/sessions/${id}/transcript`);
-    const queue = (id: string) =>
-      list<Prompt>(`/api/sessions/${id}/prompts?state=queued,collecting`);
-    const sessionNow = async (id: string) =>
-      (await platform.request<{ session: Session }>("GET", `/api/sessions/${id}`)).body.session;
+    const transcript = async (id: string) => (await platform.api.sessions.transcript({ id })).items;
+    const queue = async (id: string) =>
+      (await platform.api.prompts.list({ id, query: { state: "queued,collecting" } })).items;
+    const sessionNow = async (id: string) => (await platform.api.sessions.get({ id })).session;
     const said = async (id: string) =>
       (await transcript(id)).filter((entry) => entry.kind === "text");
 
@@ -61,7 +58,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const session = await platform.createSession({
         prompt: "think hm\nsay hi\ntool nothing {}",
       });
-      const [prompt] = await list<Prompt>(`/api/sessions/${session.id}/prompts`);
+      const [prompt] = (await platform.api.prompts.list({ id: session.id })).items;
       await platform.promptIn(prompt?.id ?? "", "settled");
       const events = await platform.events(session.id);
       expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i + 1));
@@ -135,10 +132,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await platform.prompt(session.id, "say b"),
         await platform.prompt(session.id, "say c"),
       ];
-      const withdrawn = await platform.request("DELETE", `/api/prompts/${a.id}`);
-      expect(withdrawn.body.prompt).toMatchObject({ state: "settled", outcome: "withdrawn" });
-      await platform.request("PATCH", `/api/prompts/${b.id}`, { content: "say better" });
-      await platform.request("POST", `/api/prompts/${c.id}/promote`, {});
+      const { prompts } = platform.api;
+      const withdrawn = await prompts.withdraw({ id: a.id });
+      expect(withdrawn.prompt).toMatchObject({ state: "settled", outcome: "withdrawn" });
+      await prompts.update({ id: b.id, body: { content: "say better" } });
+      await prompts.promote({ id: c.id });
       await platform.promptIn(b.id, "settled");
       const cut = await platform.promptIn(running.id, "settled");
       expect(cut).toMatchObject({ outcome: "superseded", supersededBy: c.id });
@@ -174,9 +172,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const merged = await platform.promptIn(a.id, "settled");
       expect(merged.outcome).toBe("merged");
       expect((await platform.promptIn(b.id, "settled")).mergedInto).toBe(merged.mergedInto);
-      const path = `/api/prompts/${merged.mergedInto}`;
-      const { body } = await platform.request<{ prompt: Prompt }>("GET", path);
-      expect(body.prompt.content).toBe(
+      const { prompt } = await platform.api.prompts.get({ id: merged.mergedInto ?? "" });
+      expect(prompt.content).toBe(
         `[Follow-up messages from @${a.author.name}]:\n1. "say a"\n2. "say b"`,
       );
     });
@@ -186,7 +183,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const running = await platform.prompt(session.id, "say before\nhang");
       await platform.promptIn(running.id, "running");
       const next = await platform.prompt(session.id, "say next");
-      await platform.request("POST", `/api/sessions/${session.id}/stop`, {});
+      await platform.api.sessions.stop({ id: session.id });
       expect((await platform.promptIn(running.id, "settled")).outcome).toBe("aborted");
       expect((await platform.promptIn(next.id, "settled")).outcome).toBe("completed");
     });
@@ -196,12 +193,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const running = await platform.prompt(session.id, "hang");
       await platform.promptIn(running.id, "running");
       const next = await platform.prompt(session.id, "sleep 300\nsay next");
-      const stop = () =>
-        platform.request<{ stopped: string[] }>("POST", `/api/sessions/${session.id}/stop`, {});
-      expect((await stop()).body.stopped).toEqual([running.id]);
+      const stop = () => platform.api.sessions.stop({ id: session.id });
+      expect((await stop()).stopped).toEqual([running.id]);
       await platform.promptIn(running.id, "settled");
       await platform.promptIn(next.id, "running");
-      expect((await stop()).body.stopped).toEqual([]);
+      expect((await stop()).stopped).toEqual([]);
       expect((await platform.promptIn(next.id, "settled")).outcome).toBe("completed");
     });
 
@@ -288,8 +284,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(refused.headers.get("retry-after")).not.toBeNull();
       const busy = await platform.request("DELETE", path);
       expect(busy).toMatchObject({ status: 409, body: { error: { code: "session_busy" } } });
-      const ended = await platform.request("DELETE", `${path}?force=true`);
-      expect(ended.body.session).toMatchObject({ lifecycle: "archived", counts: { queued: 0 } });
+      const ended = await platform.api.sessions.delete({
+        id: session.id,
+        query: { force: "true" },
+      });
+      expect(ended.session).toMatchObject({ lifecycle: "archived", counts: { queued: 0 } });
       expect((await platform.promptIn(running.id, "settled")).outcome).toBe("aborted");
     });
   });

@@ -1,7 +1,6 @@
 /** Redacting content of a session: the right to do it, and every place it is removed from. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asks, ended, type Turn } from "#features/testing/index.ts";
-import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
 import { apiKey, bearer, type HandRunner, handRunner } from "#test/clients/mcp.ts";
 import { type Browser, join, orgOf } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -34,13 +33,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
 
     const say = async (id: string, content: string): Promise<Turn> => {
-      await ann.request("POST", `/api/sessions/${id}/prompts`, { content });
+      await ann.api.prompts.create({ id, body: { content } });
       return runner.nextTurn(id);
     };
     /** A session of Ann's with the word in a prompt, a text, a call and its result. */
     const session = async () => {
-      const { body } = await ann.request<{ session: Session }>("POST", "/api/sessions", {});
-      const { id } = body.session;
+      const { id } = (await ann.api.sessions.create()).session;
       const turn = await say(id, `The word is ${CANARY}.`);
       await turn.journal([
         {
@@ -64,8 +62,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await turn.end(`It is ${CANARY}.`);
       return id;
     };
-    const transcript = async (id: string) =>
-      (await ann.request<{ items: Entry[] }>("GET", `/api/sessions/${id}/transcript`)).body.items;
+    const transcript = async (id: string) => (await ann.api.sessions.transcript({ id })).items;
     const redact = (
       who: Pick<Browser, "request">,
       id: string,
@@ -89,14 +86,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         {},
         headers,
       );
-    const found = async () => {
-      const path = `/api/search?q=${CANARY}`;
-      return (await ann.request<{ items: unknown[] }>("GET", path)).body.items.length;
-    };
-    const trail = async (id: string) => {
-      const path = `/api/audit?session=${id}&action=entry_redacted`;
-      return (await platform.request<{ items: unknown[] }>("GET", path)).body.items;
-    };
+    const found = async () => (await ann.api.search.find({ query: { q: CANARY } })).items.length;
+    const trail = async (session: string) =>
+      (await platform.api.audit.list({ query: { session, action: "entry_redacted" } })).items;
     const rowsWith = async (id: string, table: string, columns: readonly string[]) => {
       const key = table === "sessions" ? "id" : "session_id";
       const like = columns.map((column) => `${column} like '%${CANARY}%'`).join(" or ");
@@ -116,8 +108,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const entries = await transcript(id);
       expect(JSON.stringify(entries)).not.toContain(CANARY);
       expect(entries.filter(({ text }) => text === "[removed]").length).toBeGreaterThan(3);
-      const events = await ann.request("GET", `/api/sessions/${id}/prompts`);
-      expect(JSON.stringify(events.body)).not.toContain(CANARY);
+      const prompts = await ann.api.prompts.list({ id });
+      expect(JSON.stringify(prompts)).not.toContain(CANARY);
       const all = ["content", "tool_input", "tool_output", "error", "data"];
       expect(await rowsWith(id, "events", all)).toBe(0);
       expect(await rowsWith(id, "prompts", ["content", "attachments"])).toBe(0);
@@ -154,11 +146,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const id = await session();
       const entryId = `ent_text${id.slice(4)}`;
       expect((await redact(ben, id, entryId)).status).toBe(404);
-      const key = await ann.request<{ key: string }>("POST", "/api/me/api-keys", {
-        name: "all",
-        scopes: ["sessions:read", "sessions:write"],
+      const { key } = await ann.api.me.createApiKey({
+        body: { name: "all", scopes: ["sessions:read", "sessions:write"] },
       });
-      const narrow = await redact(platform, id, entryId, bearer(key.body.key));
+      const narrow = await redact(platform, id, entryId, bearer(key));
       expect(narrow).toMatchObject({ status: 403, body: { error: { code: "sign_in_needed" } } });
       const mail = await apiKey(platform, ["mail"]);
       expect((await redact(platform, id, entryId, bearer(mail))).status).toBe(404);
@@ -192,56 +183,44 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         [asks(callId, "ask_user_question", { questions: [{ question: "Which word?" }] })],
         { park: { kind: "gate", callId } },
       );
-      const typed = await ann.request<{ prompt: Prompt }>("POST", `/api/sessions/${id}/prompts`, {
-        content: `${CANARY} it is`,
-      });
-      expect(typed.body.prompt).toMatchObject({ outcome: "merged" });
+      const typed = await ann.api.prompts.create({ id, body: { content: `${CANARY} it is` } });
+      expect(typed.prompt).toMatchObject({ outcome: "merged" });
       const next = await runner.nextTurn(id);
       const result = ended(callId, "ask_user_question", { output: `${CANARY} it is` });
       await next.journal([result]);
       await next.end("done");
       const call = (await transcript(id)).find(({ tool }) => tool?.callId === callId);
       // The words are in the turn, so the call is redacted.
-      expect(await redactPrompt(ann, typed.body.prompt.id)).toMatchObject({
+      expect(await redactPrompt(ann, typed.prompt.id)).toMatchObject({
         status: 409,
         body: { error: { code: "prompt_in_transcript" } },
       });
       expect((await redact(ann, id, call?.id ?? "")).status).toBe(200);
-      const { body } = await ann.request<{ prompt: Prompt }>(
-        "GET",
-        `/api/prompts/${typed.body.prompt.id}`,
-      );
-      expect(body.prompt.content).toBe("[removed]");
+      const { prompt } = await ann.api.prompts.get({ id: typed.prompt.id });
+      expect(prompt.content).toBe("[removed]");
       // The prompt that asked keeps its words.
       expect(await rowsWith(id, "prompts", ["content"])).toBe(1);
-      const kept = await ann.request("GET", `/api/sessions/${id}/prompts?state=settled`);
-      expect(JSON.stringify(kept.body)).toContain("ask me");
+      const kept = await ann.api.prompts.list({ id, query: { state: "settled" } });
+      expect(JSON.stringify(kept)).toContain("ask me");
     });
 
     it("removes a prompt that was withdrawn or aborted before its turn", async () => {
-      const { body } = await ann.request<{ session: Session }>("POST", "/api/sessions", {});
-      const { id } = body.session;
+      const { id } = (await ann.api.sessions.create()).session;
       const turn = await say(id, "work");
       const queue = async (content: string) =>
-        (
-          await ann.request<{ prompt: Prompt }>("POST", `/api/sessions/${id}/prompts`, {
-            content,
-            mode: "followup",
-          })
-        ).body.prompt.id;
+        (await ann.api.prompts.create({ id, body: { content, mode: "followup" } })).prompt.id;
       const slip = await queue(`password ${CANARY}`);
       const other = await queue(`also ${CANARY}`);
       expect(await redactPrompt(ann, slip)).toMatchObject({
         status: 409,
         body: { error: { code: "prompt_not_settled" } },
       });
-      expect((await ann.request("DELETE", `/api/prompts/${slip}`)).status).toBeLessThan(300);
+      await ann.api.prompts.withdraw({ id: slip });
       expect((await redactPrompt(ben, slip)).status).toBe(404);
-      const key = await ann.request<{ key: string }>("POST", "/api/me/api-keys", {
-        name: "slip",
-        scopes: ["sessions:read", "sessions:write"],
+      const { key } = await ann.api.me.createApiKey({
+        body: { name: "slip", scopes: ["sessions:read", "sessions:write"] },
       });
-      expect(await redactPrompt(platform, slip, bearer(key.body.key))).toMatchObject({
+      expect(await redactPrompt(platform, slip, bearer(key))).toMatchObject({
         status: 403,
         body: { error: { code: "sign_in_needed" } },
       });
@@ -250,10 +229,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await redactPrompt(ann, slip)).toMatchObject(removed);
       expect(await redactPrompt(ann, slip)).toMatchObject(removed);
       expect(await trail(id)).toMatchObject([{ metadata: { by: ann.userId, entryId: slip } }]);
-      const receipt = await ann.request<{ prompt: Prompt }>("GET", `/api/prompts/${slip}`);
-      expect(receipt.body.prompt).toMatchObject({ content: "[removed]", outcome: "withdrawn" });
+      const receipt = await ann.api.prompts.get({ id: slip });
+      expect(receipt.prompt).toMatchObject({ content: "[removed]", outcome: "withdrawn" });
       // An admin redacts a prompt that ended with its session, without having read it.
-      await ann.request("POST", `/api/sessions/${id}/terminate`, {});
+      await ann.api.sessions.terminate({ id });
       await turn.end("stopped").catch(() => {});
       expect((await redactPrompt(platform, other)).status).toBe(200);
       expect(await rowsWith(id, "prompts", ["content"])).toBe(0);
@@ -295,10 +274,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await turn.end("done");
       expect((await redact(ann, id, `ent_text${id.slice(4)}`)).status).toBe(200);
       const { orgId } = await orgOf(platform);
-      const opened = await platform.request("POST", `/api/orgs/${orgId}/sessions/${id}/open`, {
-        reason: "to look into it",
+      await platform.api.orgs.openSession({
+        orgId,
+        sessionId: id,
+        body: { reason: "to look into it" },
       });
-      expect(opened.status).toBeLessThan(300);
       const notice = (await transcript(id)).find(({ kind }) => kind === "notice");
       const kept = await redact(platform, id, notice?.id ?? "");
       expect(kept).toMatchObject({

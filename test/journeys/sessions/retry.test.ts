@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Prompt } from "#protocol/sessions.ts";
+import { apiKey, bearer } from "#test/clients/mcp.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 
 /** A failed prompt is sent again with one request. */
@@ -52,37 +53,24 @@ describe("sending a failed prompt again", () => {
   });
 
   it("refuses a prompt from the platform itself: it is nobody's to repeat", async () => {
-    const parent = await platform.request<{ session: { id: string } }>(
-      "POST",
-      "/api/me/orchestrator",
-      {},
-    );
-    const child = await platform.createSession({ parentSessionId: parent.body.session.id });
+    const { session: parent } = await platform.api.orchestrators.create();
+    const child = await platform.createSession({ parentSessionId: parent.id });
     const { id } = await platform.prompt(child.id, "say done");
     await platform.promptIn(id, "settled");
-    const wake = await expect
-      .poll(async () => {
-        const path = `/api/sessions/${parent.body.session.id}/prompts`;
-        const { items } = (await platform.request<{ items: Prompt[] }>("GET", path)).body;
-        return items.find(({ author }) => author.kind === "system");
-      })
-      .toBeDefined()
-      .then(async () => {
-        const path = `/api/sessions/${parent.body.session.id}/prompts`;
-        const { items } = (await platform.request<{ items: Prompt[] }>("GET", path)).body;
-        return items.find(({ author }) => author.kind === "system");
-      });
+    const findWake = async () => {
+      const { items } = await platform.api.prompts.list({ id: parent.id });
+      return items.find(({ author }) => author.kind === "system");
+    };
+    await expect.poll(findWake).toBeDefined();
+    const wake = await findWake();
     await platform.promptIn(wake?.id ?? "", "settled");
     expect((await retry(wake?.id ?? "")).body.error.code).toBe("prompt_not_retryable");
   });
 
   it("is refused to a stranger and to a key that only reads", async () => {
     const prompt = await failed();
-    const { body } = await platform.request<{ key: string }>("POST", "/api/me/api-keys", {
-      name: "reader",
-      scopes: ["sessions:read"],
-    });
-    const asked = await retry(prompt.id, { authorization: `Bearer ${body.key}` });
+    const key = await apiKey(platform, ["sessions:read"]);
+    const asked = await retry(prompt.id, bearer(key));
     expect([403, 404]).toContain(asked.status);
   });
 });

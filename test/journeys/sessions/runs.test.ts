@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Run, Runner } from "#protocol/runs.ts";
-import type { Entry, Prompt, Session } from "#protocol/sessions.ts";
+import type { Run } from "#protocol/runs.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 
 /** The runs API, and the fate of work when runners come and go. */
@@ -27,8 +26,8 @@ describe("runs", () => {
       result: "done",
       executionMode: "sync",
     });
-    const result = await platform.request("GET", `/api/runs/${body.run.id}/result`);
-    expect(result.body).toMatchObject({ result: "done" });
+    const result = await platform.api.runs.result({ id: body.run.id });
+    expect(result).toMatchObject({ result: "done" });
   });
 
   it("answers 202 when a sync run takes too long, and the run continues", async () => {
@@ -44,9 +43,7 @@ describe("runs", () => {
       body: { error: { code: "run_not_settled" } },
     });
     await platform.promptIn(body.run.promptId, "settled");
-    expect((await platform.request("GET", `/api/runs/${body.run.id}/result`)).body).toMatchObject({
-      result: "late",
-    });
+    expect(await platform.api.runs.result({ id: body.run.id })).toMatchObject({ result: "late" });
   });
 
   it("resumes a session, and shows a run whose prompt is queued as pending", async () => {
@@ -57,15 +54,11 @@ describe("runs", () => {
       prompt: "say two",
     });
     expect(second.run).toMatchObject({ state: "pending", sessionId: first.run.sessionId });
-    expect(
-      (await platform.request<{ run: Run }>("GET", `/api/runs/${second.run.id}`)).body.run.state,
-    ).toBe("pending");
+    const { runs } = platform.api;
+    expect((await runs.get({ id: second.run.id })).run.state).toBe("pending");
     await platform.promptIn(second.run.promptId, "settled");
-    const { body } = await platform.request<{ items: Run[] }>(
-      "GET",
-      `/api/runs?session=${first.run.sessionId}`,
-    );
-    expect(body.items.map((item) => item.id).sort()).toEqual([first.run.id, second.run.id].sort());
+    const { items } = await runs.list({ query: { session: first.run.sessionId } });
+    expect(items.map((item) => item.id).sort()).toEqual([first.run.id, second.run.id].sort());
   });
 
   it("prompts the parent when an async_callback run has ended, once", async () => {
@@ -78,10 +71,9 @@ describe("runs", () => {
       executionMode: "async_callback",
     });
     await platform.promptIn(body.run.promptId, "settled");
-    const prompts = () =>
-      platform.request<{ items: Prompt[] }>("GET", `/api/sessions/${parent.id}/prompts`);
-    await expect.poll(async () => (await prompts()).body.items.length).toBe(1);
-    const [told] = (await prompts()).body.items;
+    const prompts = () => platform.api.prompts.list({ id: parent.id });
+    await expect.poll(async () => (await prompts()).items.length).toBe(1);
+    const [told] = (await prompts()).items;
     expect(told).toMatchObject({ author: { kind: "system" }, origin: { channelType: "wake" } });
     expect(told?.content).toContain(`worker.ended: "child" (${body.run.sessionId})`);
     expect(told?.content).toContain("> from the child");
@@ -94,13 +86,13 @@ describe("runs", () => {
       sessionId: first.run.sessionId,
       prompt: "say never",
     });
-    const stop = (id: string) => platform.request<{ run: Run }>("POST", `/api/runs/${id}/stop`, {});
-    expect((await stop(second.run.id)).body.run).toMatchObject({
+    const { runs } = platform.api;
+    expect((await runs.stop({ id: second.run.id })).run).toMatchObject({
       state: "stopped",
       outcome: "withdrawn",
     });
     await platform.promptIn(first.run.promptId, "running");
-    await stop(first.run.id);
+    await runs.stop({ id: first.run.id });
     expect(await platform.promptIn(first.run.promptId, "settled")).toMatchObject({
       outcome: "aborted",
     });
@@ -157,11 +149,8 @@ describe("runs", () => {
       status: 400,
       body: { error: { code: "callback_without_parent" } },
     });
-    const { body } = await platform.request<{ items: Run[] }>(
-      "GET",
-      `/api/runs?session=${sessionId}`,
-    );
-    expect(body.items).toHaveLength(1);
+    const { items } = await platform.api.runs.list({ query: { session: sessionId } });
+    expect(items).toHaveLength(1);
   });
 
   it("resumes a child with a callback to its own parent, named or not", async () => {
@@ -189,15 +178,12 @@ describe("runs", () => {
     });
     const other = await run({ prompt: "say y", runtime: "scripted", executionMode: "sync" });
     expect(other.body.run.outcome).toBe("completed");
-    const receipt = await platform.request<{ prompt: Prompt }>(
-      "GET",
-      `/api/prompts/${body.run.promptId}`,
-    );
-    expect(receipt.body.prompt).toMatchObject({
+    const receipt = await platform.api.prompts.get({ id: body.run.promptId });
+    expect(receipt.prompt).toMatchObject({
       state: "queued",
       waitingFor: { reason: "no_matching_runner" },
     });
-    await platform.request("POST", `/api/runs/${body.run.id}/stop`, {});
+    await platform.api.runs.stop({ id: body.run.id });
   });
 });
 
@@ -211,24 +197,19 @@ describe("without a runner", () => {
   it("accepts prompts, says what they wait for, and runs them when a runner connects", async () => {
     const session = await platform.createSession({ runtime: "echo" });
     const prompt = await platform.prompt(session.id, "patience");
-    const receipt = await platform.request<{ prompt: Prompt }>("GET", `/api/prompts/${prompt.id}`);
-    expect(receipt.body.prompt).toMatchObject({
+    const receipt = await platform.api.prompts.get({ id: prompt.id });
+    expect(receipt.prompt).toMatchObject({
       state: "queued",
       waitingFor: { reason: "no_runner" },
     });
     const running = await platform.startRunner();
     expect(await platform.promptIn(prompt.id, "settled")).toMatchObject({ outcome: "completed" });
-    const { body } = await platform.request<{ items: Runner[] }>("GET", "/api/runners");
-    expect(body.items).toMatchObject([
+    const { runners } = platform.api;
+    expect((await runners.list()).items).toMatchObject([
       { state: "online", runtimes: ["native", "echo", "scripted"] },
     ]);
     await running.drain();
-    await expect
-      .poll(
-        async () =>
-          (await platform.request<{ items: Runner[] }>("GET", "/api/runners")).body.items[0]?.state,
-      )
-      .toBe("offline");
+    await expect.poll(async () => (await runners.list()).items[0]?.state).toBe("offline");
   });
 
   it("gives a turn released by a draining runner to the next one, which continues it", async () => {
@@ -236,9 +217,7 @@ describe("without a runner", () => {
     const first = await platform.startRunner();
     const prompt = await platform.prompt(session.id, "say one\nsleep 1500\nsay two");
     const texts = async () =>
-      (
-        await platform.request<{ items: Entry[] }>("GET", `/api/sessions/${session.id}/transcript`)
-      ).body.items
+      (await platform.api.sessions.transcript({ id: session.id })).items
         .filter((entry) => entry.kind === "text")
         .map((entry) => entry.text);
     await expect.poll(texts).toEqual(["one"]);
@@ -247,10 +226,7 @@ describe("without a runner", () => {
     const settled = await platform.promptIn(prompt.id, "settled");
     expect(settled).toMatchObject({ outcome: "completed", attempts: 2 });
     expect(await texts()).toEqual(["one", "two"]);
-    const { body } = await platform.request<{ session: Session }>(
-      "GET",
-      `/api/sessions/${session.id}`,
-    );
-    expect(body.session.status).toBe("finished");
+    const after = await platform.api.sessions.get({ id: session.id });
+    expect(after.session.status).toBe("finished");
   });
 });

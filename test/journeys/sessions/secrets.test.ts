@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { orgOf } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import "#test/services/bubblewrap.ts";
 
@@ -31,12 +32,10 @@ describe("secrets", () => {
       logLines,
       env: { MUSTER_LOG_LEVEL: "debug", MUSTER_GITHUB_API_URL: at },
     });
-    orgId = (await platform.request<{ org: { id: string } }>("GET", "/api/me")).body.org.id;
-    await platform.request("PUT", "/api/providers/echoing", {
-      kind: "openai-compatible",
-      baseUrl: at,
-      apiKey: KEY,
-      models: ["m"],
+    ({ orgId } = await orgOf(platform));
+    await platform.api.providers.set({
+      name: "echoing",
+      body: { kind: "openai-compatible", baseUrl: at, apiKey: KEY, models: ["m"] },
     });
   });
   afterAll(async () => {
@@ -46,26 +45,23 @@ describe("secrets", () => {
   });
 
   const isOffered = async () =>
-    (
-      await platform.request<{ items: { id: string; usable: boolean }[] }>("GET", "/api/models")
-    ).body.items.some(({ id, usable }) => id === "echoing/m" && usable);
+    (await platform.api.runners.models()).items.some(
+      ({ id, usable }) => id === "echoing/m" && usable,
+    );
 
   /** Everything readable about a session, and all log lines. */
   const everythingAbout = async (sessionId: string, promptId: string) => {
-    const bodies = [];
-    for (const path of [
-      `/api/sessions/${sessionId}`,
-      `/api/sessions/${sessionId}/transcript`,
-      `/api/sessions/${sessionId}/prompts`,
-      `/api/prompts/${promptId}`,
-      "/api/audit",
-      "/api/providers",
-      "/api/usage",
-    ]) {
-      const { status, body } = await platform.request("GET", path);
-      expect({ path, status }).toEqual({ path, status: 200 });
-      bodies.push(body);
-    }
+    const { sessions, prompts, audit, providers, usage } = platform.api;
+    const id = sessionId;
+    const bodies = await Promise.all([
+      sessions.get({ id }),
+      sessions.transcript({ id }),
+      prompts.list({ id }),
+      prompts.get({ id: promptId }),
+      audit.list(),
+      providers.list(),
+      usage.list(),
+    ]);
     return JSON.stringify([bodies, await platform.events(sessionId), logLines]);
   };
   const written = [
@@ -115,8 +111,7 @@ describe("secrets", () => {
   });
 
   it("used for GitHub reach nobody when it repeats them", async () => {
-    const path = `/api/orgs/${orgId}/secrets/GITHUB_TOKEN`;
-    expect((await platform.request("PUT", path, { value: KEY })).status).toBe(200);
+    await platform.api.orgSecrets.set({ orgId, name: "GITHUB_TOKEN", body: { value: KEY } });
     const before = asked;
     reply = (_request, response) => {
       response.writeHead(500, { "content-type": "application/json" });

@@ -3,10 +3,9 @@
  * orchestrator's model is scripted: it must be shown the result of every child.
  */
 import { randomUUID } from "node:crypto";
-import type { Session } from "#protocol/sessions.ts";
 import type { ModelLine } from "#test/faults/program/model-line.ts";
 import type { Conversation } from "#test/model-server/script.ts";
-import { ask, call, changeSession, type Person } from "./sessions.ts";
+import { ask, call, type Person } from "./sessions.ts";
 import { pause, type Worker } from "./worker.ts";
 
 const CHILDREN = 2;
@@ -25,18 +24,15 @@ export async function createDelegations(
 ): Promise<{ id: string; worker: Worker }> {
   const lead = new Lead();
   line.play("lead", (conversation) => lead.play(conversation));
-  const answer = await person.api.send("POST", "/api/me/orchestrator", {
-    name: "lead",
-    handle: HANDLE,
-    style: "custom",
-    customInstructions: "PLAY lead",
+  const { orchestrators } = person.api.once;
+  const { session } = await orchestrators.create({
+    body: { name: "lead", handle: HANDLE, style: "custom", customInstructions: "PLAY lead" },
   });
-  const session = answer.body.session as Session | undefined;
-  if (!session) throw new Error(`no orchestrator: ${JSON.stringify(answer.body)}`);
-  await person.api.send("PUT", "/api/me/orchestrator/identity", { acceptsAgentMail: "org" });
+  await orchestrators.updateIdentity({ body: { acceptsAgentMail: "org" } });
   let count = 0;
   const act = async () => {
-    if (++count % DELEGATIONS_PER_CONTEXT === 0) await changeSession(person, session.id, "clear");
+    if (++count % DELEGATIONS_PER_CONTEXT === 0)
+      await person.api.once.sessions.clear({ id: session.id });
     const token = randomUUID().slice(0, 8);
     await ask(person, session.id, `DELEGATE ${token}`);
     await lead.untilTold(token);

@@ -4,15 +4,7 @@
  * last minute as in the first while the log of the session grows.
  */
 import type { Random } from "#test/faults/random.ts";
-import {
-  ask,
-  call,
-  changeSession,
-  type Person,
-  sendPrompt,
-  startSession,
-  untilSettled,
-} from "./sessions.ts";
+import { ask, call, type Person, sendPrompt, startSession, untilSettled } from "./sessions.ts";
 import { pause, type Worker } from "./worker.ts";
 
 const TURNS_PER_CONTEXT = 8;
@@ -30,7 +22,7 @@ export async function createLongSession(
   let turns = 0;
   const act = async (ending: AbortSignal) => {
     turns++;
-    if (turns % TURNS_PER_CONTEXT === 0) return changeSession(person, id, "clear");
+    if (turns % TURNS_PER_CONTEXT === 0) return void (await person.api.once.sessions.clear({ id }));
     const choice = random.next();
     if (choice < 0.1) return stopTurn(person, id, ending);
     if (choice < 0.2) return steerTurn(person, id, ending);
@@ -53,7 +45,7 @@ function workOf(turn: number, random: Random): string {
 async function stopTurn(person: Person, id: string, ending: AbortSignal): Promise<void> {
   const promptId = await sendPrompt(person, id, "SLOW 60 100");
   await pause(700, ending);
-  await changeSession(person, id, "stop", { promptId });
+  await person.api.once.sessions.stop({ id, body: { promptId } });
   await untilSettled(person, promptId, ["aborted"]);
 }
 

@@ -2,7 +2,6 @@
  * A member's own runner behind a connection that breaks now and then; it must come back each time.
  */
 
-import type { Runner } from "#protocol/runs.ts";
 import { Cable } from "#test/faults/program/cable.ts";
 import type { MusterProcess } from "#test/faults/program/muster-process.ts";
 import type { Stage } from "#test/faults/program/stage.ts";
@@ -21,9 +20,7 @@ export interface PersonalRunner {
 }
 
 export async function startPersonalRunner(person: Person, stage: Stage): Promise<PersonalRunner> {
-  const answer = await person.api.send("POST", "/api/runners/tokens", { name: NAME });
-  const { token } = answer.body;
-  if (typeof token !== "string") throw new Error(`no token: ${JSON.stringify(answer.body)}`);
+  const { token } = await person.api.once.runnerTokens.create({ body: { name: NAME } });
   const cable = await Cable.lay(stage.url);
   const process = await stage.startRunnerNamed(NAME, cable.url, token);
   await untilBack(person);
@@ -41,7 +38,7 @@ export async function startPersonalRunner(person: Person, stage: Stage): Promise
 async function untilBack({ api }: Person): Promise<void> {
   const deadline = AbortSignal.timeout(BACK_WITHIN_MS);
   while (!deadline.aborted) {
-    const { items } = (await api.get("/api/runners")) as { items: Runner[] };
+    const { items } = await api.patient.runners.list();
     if (items.some(({ name, state }) => name === NAME && state !== "offline")) return;
     await pause(LOOK_EVERY_MS, deadline);
   }

@@ -5,7 +5,7 @@
  */
 import { WebSocket } from "ws";
 import type { LiveServerFrame } from "#protocol/live.ts";
-import { changeSession, type Person, sendPrompt, startSession, untilSettled } from "./sessions.ts";
+import { type Person, sendPrompt, startSession, untilSettled } from "./sessions.ts";
 import type { Worker } from "./worker.ts";
 
 const TURNS_PER_CONTEXT = 10;
@@ -32,7 +32,8 @@ export async function createProbe(person: Person, options: ProbeOptions): Promis
     name: "probe",
     pauseMs: [250, 500],
     async act() {
-      if (++turns % TURNS_PER_CONTEXT === 0) return changeSession(person, id, "clear");
+      if (++turns % TURNS_PER_CONTEXT === 0)
+        return void (await person.api.once.sessions.clear({ id }));
       const startedAt = performance.now();
       const promptId = await sendPrompt(person, id, `SAY answer ${turns}`);
       await watch.untilSettled(promptId);

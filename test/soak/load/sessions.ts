@@ -1,7 +1,7 @@
 /** Client actions on sessions: start one, prompt it, wait for the end of a turn. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Prompt, QueueMode, Session } from "#protocol/sessions.ts";
+import type { Prompt, QueueMode } from "#protocol/sessions.ts";
 import type { Api } from "#test/faults/clients/api.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -16,14 +16,11 @@ export interface Person {
 }
 
 export async function startSession({ api }: Person, title: string): Promise<string> {
-  const answer = await api.send(
-    "POST",
-    "/api/sessions",
-    { title, runtime: "native" },
-    { "idempotency-key": randomUUID() },
+  const { session } = await api.once.sessions.create(
+    { body: { title, runtime: "native" } },
+    { idempotencyKey: randomUUID() },
   );
-  if (answer.status !== 201) throw new Error(`no session: ${JSON.stringify(answer.body)}`);
-  return (answer.body.session as Session).id;
+  return session.id;
 }
 
 export async function sendPrompt(
@@ -32,12 +29,12 @@ export async function sendPrompt(
   content: string,
   mode: QueueMode = "followup",
 ): Promise<string> {
-  const path = `/api/sessions/${sessionId}/prompts`;
-  const answer = await api.send("POST", path, { content, mode, dispatchId: randomUUID() });
-  if (answer.status !== 202) throw new Error(`no prompt: ${JSON.stringify(answer.body)}`);
-  const { id } = answer.body.prompt as Prompt;
-  ledger.accepted(id);
-  return id;
+  const { prompt } = await api.once.prompts.create({
+    id: sessionId,
+    body: { content, mode, dispatchId: randomUUID() },
+  });
+  ledger.accepted(prompt.id);
+  return prompt.id;
 }
 
 /** Waits for the outcome of a prompt, which must be one of those expected. */
@@ -48,7 +45,7 @@ export async function untilSettled(
 ): Promise<Prompt> {
   const deadline = Date.now() + SETTLE_WITHIN_MS;
   while (Date.now() < deadline) {
-    const { prompt } = (await api.get(`/api/prompts/${promptId}`)) as { prompt: Prompt };
+    const { prompt } = await api.patient.prompts.get({ id: promptId });
     if (prompt.state === "settled") {
       ledger.settle(prompt, expected);
       return prompt;
@@ -66,16 +63,6 @@ export async function ask(
   expected?: readonly string[],
 ): Promise<Prompt> {
   return untilSettled(person, await sendPrompt(person, sessionId, content), expected);
-}
-
-export async function changeSession(
-  { api }: Person,
-  sessionId: string,
-  action: "archive" | "terminate" | "clear" | "stop",
-  body: object = {},
-): Promise<void> {
-  const answer = await api.send("POST", `/api/sessions/${sessionId}/${action}`, body);
-  if (answer.status !== 200) throw new Error(`no ${action}: ${JSON.stringify(answer.body)}`);
 }
 
 /** One response of the model with this tool call. */

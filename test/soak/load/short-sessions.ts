@@ -1,7 +1,7 @@
 /** Short sessions: started, prompted once or twice, and archived, terminated or deleted. */
 import { randomUUID } from "node:crypto";
 import type { Random } from "#test/faults/random.ts";
-import { ask, call, changeSession, type Person, startSession } from "./sessions.ts";
+import { ask, call, type Person, startSession } from "./sessions.ts";
 import type { Worker } from "./worker.ts";
 
 export function createShortSessions(person: Person, name: string, random: Random): Worker {
@@ -21,15 +21,14 @@ function workOf(random: Random): string {
   return [...lines, "SAY it is short"].join("\n");
 }
 
-async function end(person: Person, id: string, random: Random): Promise<void> {
+async function end({ api }: Person, id: string, random: Random): Promise<void> {
+  const { sessions } = api.once;
   switch (random.pick(["archive", "terminate", "delete"])) {
     case "archive":
-      return changeSession(person, id, "archive", { force: true });
+      return void (await sessions.archive({ id, body: { force: true } }));
     case "terminate":
-      return changeSession(person, id, "terminate");
-    case "delete": {
-      const { status, body } = await person.api.send("DELETE", `/api/sessions/${id}?force=true`);
-      if (status !== 200) throw new Error(`not deleted: ${JSON.stringify(body)}`);
-    }
+      return void (await sessions.terminate({ id }));
+    case "delete":
+      return void (await sessions.delete({ id, query: { force: "true" } }));
   }
 }

@@ -5,7 +5,7 @@
  */
 import { type ClientRequest, get } from "node:http";
 import { WebSocket } from "ws";
-import type { Session } from "#protocol/sessions.ts";
+import { ROUTE_TABLE, routePath } from "#client/index.ts";
 import type { Api } from "#test/faults/clients/api.ts";
 import type { Random } from "#test/faults/random.ts";
 import type { Person } from "./sessions.ts";
@@ -103,13 +103,14 @@ async function subscribe(socket: WebSocket, { api, sessionIds }: Door): Promise<
 }
 
 async function tailOf(api: Api, sessionId: string): Promise<number> {
-  const { session } = (await api.get(`/api/sessions/${sessionId}`)) as { session: Session };
+  const { session } = await api.patient.sessions.get({ id: sessionId });
   return Math.max(0, session.lastSeq - TAIL);
 }
 
 async function openStream({ api, url, key, sessionIds, random }: Door): Promise<ClientRequest> {
   const sessionId = random.pick(sessionIds);
-  const path = `/api/sessions/${sessionId}/events?after=${await tailOf(api, sessionId)}`;
+  const query = { after: await tailOf(api, sessionId) };
+  const path = routePath(ROUTE_TABLE.sessions.events, { id: sessionId, query });
   return new Promise((resolve, reject) => {
     const request = get(`${url}${path}`, {
       headers: { authorization: `Bearer ${key}` },
