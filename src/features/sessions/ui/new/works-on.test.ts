@@ -19,7 +19,7 @@ describe("a repository", () => {
     (address) => expect(placeProblems(repo(address))).toEqual({}),
   );
   it.each([
-    ["", /Enter a/],
+    ["", /^Enter a repository\.$/],
     ["git@github.com:a/b.git", /SSH/],
     ["ssh://host/a", /SSH/],
     ["github.com/a/b", /full URL/],
