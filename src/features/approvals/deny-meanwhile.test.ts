@@ -1,6 +1,7 @@
 /** A rule made after a call was judged, and before it is performed, still holds for the call. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
+import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
 import { policy } from "#features/policy/index.ts";
 import {
@@ -15,6 +16,10 @@ import {
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { Approval } from "./contract.ts";
 import { approvals } from "./index.ts";
+
+type NewRule = BodyOf<ApiRoutes["policy"]["create"]>;
+/** Fields of a rule that differ from case to case. */
+type RuleFields = Pick<NewRule, "pattern"> & Partial<NewRule>;
 
 const ROUNDS = 10;
 
@@ -44,17 +49,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await made?.drop();
     });
 
-    const addRule = async (fields: object) =>
-      (
-        await world.call<{ rule: { id: string } }>(owner, "POST", "/api/policy/rules", {
-          level: "org",
-          tool: "bash",
-          effect: "deny",
-          ...fields,
-        })
-      ).rule.id;
-    const removeRule = (id: string) => world.call(owner, "DELETE", `/api/policy/rules/${id}`);
-    const withRule = async (fields: object, act: (ruleId: string) => Promise<void>) => {
+    const addRule = async (fields: RuleFields) => {
+      const body = { level: "org", tool: "bash", effect: "deny", ...fields } as const;
+      return (await world.as(owner).policy.create({ body })).rule.id;
+    };
+    const removeRule = (id: string) => world.as(owner).policy.delete({ id });
+    const withRule = async (fields: RuleFields, act: (ruleId: string) => Promise<void>) => {
       const id = await addRule(fields);
       try {
         await act(id);
@@ -64,8 +64,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     };
     const decide = (id: string, body: unknown, who = owner) =>
       world.call<{ approval: Approval }>(who, "POST", `/api/approvals/${id}`, body);
-    const read = async (id: string) =>
-      (await world.call<{ approval: Approval }>(owner, "GET", `/api/approvals/${id}`)).approval;
+    const read = async (id: string) => (await world.as(owner).approvals.get({ id })).approval;
 
     async function park(tool = "bash", input: unknown = { command: "git push origin main" }) {
       const sessionId = await world.createSession();
@@ -74,11 +73,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         c1: { verdict: "ask" },
       });
       await turn.journal([], { park: { kind: "gate", callId: "c1" } });
-      const { items } = await world.call<{ items: Approval[] }>(
-        owner,
-        "GET",
-        `/api/approvals?state=pending&session=${sessionId}`,
-      );
+      const query = { state: "pending", session: sessionId } as const;
+      const { items } = await world.as(owner).approvals.list({ query });
       return { sessionId, approval: items[0] as Approval };
     }
     const finish = (turn: Turn) =>
@@ -111,7 +107,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           expect(turn.assignment.decisions[0]?.reason).not.toContain("The person did not allow");
           await finish(turn);
         });
-        const rules = await world.call<{ items: { level: string }[] }>(owner, "GET", "/api/policy");
+        const rules = await world.as(owner).policy.list();
         expect(rules.items.filter(({ level }) => level === "user")).toEqual([]);
       },
     );

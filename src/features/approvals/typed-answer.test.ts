@@ -5,7 +5,6 @@ import { FakeFamily } from "#features/fake-family/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { asks, member, owner, startWorld, type Turn, type User } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Approval } from "./contract.ts";
 import { approvals } from "./index.ts";
 
 function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
@@ -33,14 +32,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         attachments: [],
         ...more,
       });
-    const pending = async (sessionId: string) =>
-      (
-        await at.world.call<{ items: Approval[] }>(
-          owner,
-          "GET",
-          `/api/approvals?state=pending&session=${sessionId}`,
-        )
-      ).items;
+    const pending = async (session: string) =>
+      (await at.world.as(owner).approvals.list({ query: { state: "pending", session } })).items;
     const asking = async (questions: object[]) => {
       const sessionId = await at.world.createSession();
       const turn = await at.prompt(sessionId);

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAudit } from "#features/audit/index.ts";
 import { modelCall, owner, startWorld, type Turn, type World } from "#features/testing/index.ts";
-import type { UsagePage } from "#features/usage/contract.ts";
 import { usage } from "#features/usage/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { GatewaySettings } from "./contract.ts";
@@ -92,7 +91,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       return { id, turn: await world.startTurn(id) };
     };
     const usageOf = async (id: string) =>
-      (await world.call<UsagePage>(owner, "GET", `/api/usage?by=session&session=${id}`)).items[0];
+      (await world.as(owner).usage.list({ query: { by: "session", session: id } })).items[0];
     const modelCalls = async (id: string) =>
       (await world.kernel.sessions.events(id, 0, 1000)).filter(({ type }) => type === "model_call");
     const set = (body: object) =>
@@ -139,11 +138,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     it("leaves a row in the trail without a word of what was said", async () => {
       const { id, turn } = await begin();
       await use(turn, 7, 3);
-      const rows = await world.call<{ items: { action: string; metadata: object }[] }>(
-        owner,
-        "GET",
-        `/api/audit?session=${id}`,
-      );
+      const rows = await world.as(owner).audit.list({ query: { session: id } });
       expect(rows.items.filter(({ action }) => action === "model_called")).toMatchObject([
         { metadata: { usage: { inputTokens: 7, outputTokens: 3 }, costMicros: 100_000 } },
       ]);

@@ -58,7 +58,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     const sessions = () => at.world.kernel.sessions;
     const team = async () => {
       const leadId = await at.world.createSession({ title: "lead" });
-      await at.world.call(owner, "POST", `/api/orchestration/sessions/${leadId}/enable`, {});
+      await at.world.as(owner).supervision.enable({ id: leadId });
       const turn = await at.prompt(leadId);
       const spawn = async (name: string) => {
         const input = { name, initialPrompt: `do ${name}` };

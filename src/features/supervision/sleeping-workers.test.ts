@@ -38,7 +38,7 @@ afterEach(() => world.stop());
 /** A hibernated worker whose supervisor has two others active. */
 async function sleeping() {
   const supervisorId = await world.createSession({ title: "S" });
-  await world.call(owner, "POST", `/api/orchestration/sessions/${supervisorId}/enable`);
+  await world.as(owner).supervision.enable({ id: supervisorId });
   const workerId = await at.spawn(supervisorId);
   await at.settle(await at.turnOf(workerId), done);
   for (const turn of await at.arrived()) await at.settle(turn, done);

@@ -17,12 +17,7 @@ import {
 } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { supervisorBrief } from "./brief.ts";
-import {
-  type OrchestrationConfig,
-  type OrchestrationRole,
-  SUPERVISOR_TOOLS,
-  type Worker,
-} from "./contract.ts";
+import { type OrchestrationRole, SUPERVISOR_TOOLS, type Worker } from "./contract.ts";
 import { disabledReason } from "./gates.ts";
 import { createSupervision } from "./index.ts";
 
@@ -41,9 +36,6 @@ interface Item {
   workerId: string;
   delivered: boolean;
   payload: { text?: string; gateId?: string };
-}
-interface AuditRow {
-  metadata: { change?: string; subjectId?: string; detail?: string; tool?: string };
 }
 
 function linesInto(lines: [level: string, text: string, fields: object][]): Log {
@@ -106,17 +98,13 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { workerId } = await spawnIn(turn, "w");
       return { leadId, turn, workerId, work: await world.nextTurn() };
     };
-    const trail = async (id: string) =>
-      (
-        await world.call<{ items: AuditRow[] }>(
-          owner,
-          "GET",
-          `/api/audit?session=${id}&category=orchestration`,
-        )
-      ).items.map(({ metadata }) => metadata);
+    const trail = async (session: string) => {
+      const query = { session, category: "orchestration" } as const;
+      return (await world.as(owner).audit.list({ query })).items.map(({ metadata }) => metadata);
+    };
 
     it("says what there is", async () => {
-      const config = await world.call<OrchestrationConfig>(owner, "GET", `${AT}/config`);
+      const config = await world.as(owner).supervision.getConfig();
       expect(config).toEqual({
         available: true,
         disabledReason: null,
@@ -601,11 +589,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         "wake_failed",
       ]);
       expect(entries[2]).toMatchObject({ subjectId: workerId, detail: "ended" });
-      const calls = await world.call<{ items: AuditRow[] }>(
-        owner,
-        "GET",
-        `/api/audit?session=${leadId}&action=tool_executed`,
-      );
+      const calls = await world.as(owner).audit.list({
+        query: { session: leadId, action: "tool_executed" },
+      });
       expect(calls.items.map(({ metadata }) => metadata.tool)).toEqual([
         "orchestrate_spawn_worker",
       ]);
