@@ -21,7 +21,7 @@ import type { SessionEvent } from "#protocol/events.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import type { TestDatabase } from "#test/services/postgres.ts";
 
-export interface Answer<T = Record<string, unknown>> {
+export interface PlatformResponse<T = Record<string, unknown>> {
   status: number;
   body: T;
   headers: Headers;
@@ -40,7 +40,7 @@ export interface Platform {
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<Answer<T>>;
+  ): Promise<PlatformResponse<T>>;
   createSession(fields?: NewSession): Promise<Session>;
   /** Creates a session that may have workers. */
   createSupervisor(fields?: NewSession): Promise<Session>;

@@ -99,7 +99,8 @@ function checkRow(node: ts.Node, report: Report): void {
   const row = rowTypeOf(node);
   const own = columns.filter((column) => (OWNED[row] ?? []).includes(column));
   if (own.length > 0) report(node, `a ${row} is written out with ${own.join(", ")}`);
-  if (isUpdate(node) && !isHandedOn(node)) report(node, `a statement sets ${columns.join(", ")}`);
+  if (isUpdate(node) && !isPassedThrough(node))
+    report(node, `a statement sets ${columns.join(", ")}`);
 }
 
 /** The kind of row that is expected where this literal stands, as far as the syntax says it. */
@@ -139,7 +140,7 @@ function isUpdate({ parent }: ts.ObjectLiteralExpression): boolean {
 }
 
 /** `state: p("state")` hands on what the row holds. */
-function isHandedOn({ properties }: ts.ObjectLiteralExpression): boolean {
+function isPassedThrough({ properties }: ts.ObjectLiteralExpression): boolean {
   return properties.every((property) => {
     if (!ts.isPropertyAssignment(property) || !COLUMNS.has(property.name.getText())) return true;
     return property.initializer.getText() === `p("${property.name.getText()}")`;

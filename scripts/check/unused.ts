@@ -25,12 +25,12 @@ const sources = files.map((file) => ({
 const found = findUnused(sources);
 
 const known = (line: string) => Object.keys(KNOWN).some((name) => line.startsWith(`${name} `));
-const news = found.filter((line) => !known(line));
-for (const line of news) console.log(line);
+const findings = found.filter((line) => !known(line));
+for (const line of findings) console.log(line);
 for (const name of Object.keys(KNOWN))
   if (!found.some((line) => line.startsWith(`${name} `)))
     console.log(`note: ${name} is fine by now; take it out of KNOWN`);
-if (news.length > 0) process.exit(1);
+if (findings.length > 0) process.exit(1);
 
 function isForTests(file: string): boolean {
   return /\.test\.tsx?$|\/testing\/|\/fake-|\.contract\.ts$|\/samples\.ts$/.test(file);

@@ -50,7 +50,7 @@ describe("a fair line", () => {
     expect(loops).toBeGreaterThan(400);
   });
 
-  it("keeps within its limits, and turns away what a party cannot wait for", async () => {
+  it("keeps within its limits, and refuses what exceeds a party's queue", async () => {
     const line = new FairQueue({ atOnce: 3, perParty: 2, waiting: 1 });
     const [first, second] = [await line.enter("a"), await line.enter("a")];
     const third = line.enter("a");

@@ -40,7 +40,7 @@ describe("log lines", () => {
     expect(last()).not.toMatch(/s3cret|p@ss|ss\/w/);
   });
 
-  it("tell errors with their cause, without their secrets", () => {
+  it("contain errors with their cause, without their secrets", () => {
     const error = new Error("failed for sk-12345678901", { cause: new Error("because") });
     log.error({ err: error }, "broken");
     expect(last()).toContain("because");

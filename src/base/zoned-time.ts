@@ -1,11 +1,11 @@
 /** Times in a person's time zone: parses times without a zone, and formats instants. Pure. */
 
-export interface TimePlace {
+export interface LocalTimeSettings {
   timezone: string;
   locale: string;
 }
 
-export const UTC_PLACE: TimePlace = { timezone: "UTC", locale: "en" };
+export const UTC_SETTINGS: LocalTimeSettings = { timezone: "UTC", locale: "en" };
 
 const LOCAL = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3})\d*)?)?)?$/;
 
@@ -16,7 +16,10 @@ export function isLocalTime(text: string): boolean {
 }
 
 /** The instant that `text` means in a time zone. A day alone ends with its last second. */
-export function zonedInstant(text: string, { timezone }: Pick<TimePlace, "timezone">): number {
+export function zonedInstant(
+  text: string,
+  { timezone }: Pick<LocalTimeSettings, "timezone">,
+): number {
   if (!LOCAL.test(text)) return Date.parse(text);
   const local = readLocal(text);
   // The offset may differ before and after a clock change; the second pass settles it.
@@ -55,7 +58,7 @@ function offsetAt(at: number, timezone: string): number {
 }
 
 /** Formats an instant for a person: `31 Jan 2030, 13:00 (Europe/Berlin)`, in their locale. */
-export function localTimeText(at: number, { timezone, locale }: TimePlace): string {
+export function localTimeText(at: number, { timezone, locale }: LocalTimeSettings): string {
   const style = { dateStyle: "medium", timeStyle: "short", timeZone: timezone } as const;
   return `${new Intl.DateTimeFormat(locale, style).format(at)} (${timezone})`;
 }
@@ -63,7 +66,10 @@ export function localTimeText(at: number, { timezone, locale }: TimePlace): stri
 /**
  * The current day in a time zone, with weekday and offset: `Thursday, January 31, 2030, GMT+01:00`.
  */
-export function localDayText(at: number, { timezone }: Pick<TimePlace, "timezone">): string {
+export function localDayText(
+  at: number,
+  { timezone }: Pick<LocalTimeSettings, "timezone">,
+): string {
   return new Intl.DateTimeFormat("en", {
     timeZone: timezone,
     weekday: "long",

@@ -75,7 +75,7 @@ export const ROUTE_TABLE = {
     create: "POST /api/me/memories",
     listSession: "GET /api/me/memories/session",
     createSession: "POST /api/me/memories/session",
-    shelves: "GET /api/me/memories/shelves",
+    scopes: "GET /api/me/memories/shelves",
     prune: "POST /api/me/memories/prune",
     export: "GET /api/me/memories/export",
     import: "POST /api/me/memories/import",

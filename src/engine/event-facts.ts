@@ -47,7 +47,7 @@ export interface KeptFields {
 }
 
 /** Fields of a new session that somebody asked for; the others come from its parent or the defaults. */
-export interface Asked extends KeptFields {
+export interface RequestedFields extends KeptFields {
   runtime: boolean;
   model: boolean;
   /**

@@ -2,7 +2,6 @@
 
 export type { Announcer, SessionWatcher } from "./announce.ts";
 export type { EndedCall, JudgedCall } from "./call-facts.ts";
-export { eachApart } from "./each-apart.ts";
 export {
   type Brief,
   type Deliverer,
@@ -18,6 +17,7 @@ export {
   serve,
   type TimerHandler,
 } from "./feature.ts";
+export { forEachIndependently } from "./for-each-independently.ts";
 export { createKernel, type Kernel } from "./kernel.ts";
 export { ddl, kernelMigrations } from "./migrations.ts";
 export { findRepeated, fingerprintOf, type IdempotentRequest } from "./requests/idempotency.ts";
@@ -30,10 +30,15 @@ export {
   requireMay,
   requireOrg,
   requireSignedIn,
-  sessionThing,
+  sessionResource,
 } from "./requests/principal.ts";
 export { kernelRetention } from "./retention/kernel-retention.ts";
-export { keptDays, keptSince, type RetentionRule, readRetention } from "./retention/retention.ts";
+export {
+  type RetentionRule,
+  readRetention,
+  retentionCutoff,
+  retentionDays,
+} from "./retention/retention.ts";
 export {
   forgetRetentionDays,
   listRetentionDays,
@@ -54,14 +59,14 @@ export type {
 } from "./schema.ts";
 export { clearTimer, setTimer } from "./timers/timers.ts";
 export {
-  type Asked,
   command,
-  createTell,
+  createChangeReporter,
   type Engine,
   type KernelEvent,
   type Listener,
+  type ReportChange,
+  type RequestedFields,
   type SessionWriter,
   type SettingChange,
-  type Tell,
   type Work,
 } from "./work.ts";

@@ -20,7 +20,7 @@ import { purgePerson } from "./retention/purge-person.ts";
 import { Dispatcher } from "./runs/claims/dispatcher.ts";
 import { LossEvidence } from "./runs/leases/loss-evidence.ts";
 import { createRunTokens } from "./runs/runners/run-tokens.ts";
-import { createRunnerDesk } from "./runs/runners/runner-desk.ts";
+import { createRunnerDirectory } from "./runs/runners/runner-directory.ts";
 import type { Briefing } from "./runs/runners/turn-material.ts";
 import { createRuns } from "./runs/runs.ts";
 import { COLLECT_TIMER } from "./sessions/prompts/admit-prompt.ts";
@@ -141,7 +141,7 @@ export async function createKernel({
     housekeeping,
     featureSweeps: features.flatMap((feature) => feature.sweeps ?? []),
   });
-  const runners = createRunnerDesk(engine, dispatcher);
+  const runners = createRunnerDirectory(engine, dispatcher);
   const removeRunner = ({ orgId }: Person, id: string) =>
     runners.remove({ kind: "system", orgId, name: "purge" }, id);
   return {

@@ -303,7 +303,7 @@ alter table workspaces add column left_at bigint;
 `;
 
 /** Adds the number of messages in a transcript, and the requirements of a session's first run. */
-const messagesAndDemands = `
+const messagesAndRequirements = `
 alter table sessions add column demands text;
 alter table sessions add column messages_total bigint not null default 0;
 update sessions set messages_total = counted.messages from (
@@ -382,7 +382,10 @@ export const kernelMigrations: readonly Migration[] = [
   { id: "0020-turn-size", statements: (dialect) => ddl(dialect, turnSizeColumns) },
   { id: "0021-retention-hold", statements: (dialect) => ddl(dialect, retentionHoldTable) },
   { id: "0022-states", statements: (dialect) => ddl(dialect, stateColumns) },
-  { id: "0023-messages-and-demands", statements: (dialect) => ddl(dialect, messagesAndDemands) },
+  {
+    id: "0023-messages-and-demands",
+    statements: (dialect) => ddl(dialect, messagesAndRequirements),
+  },
   {
     id: "0024-model-stop",
     statements: (dialect) => [modelStopColumn, unusedIndexes].flatMap((text) => ddl(dialect, text)),

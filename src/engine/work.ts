@@ -16,10 +16,10 @@ import type { BindingLister } from "./binding-lister.ts";
 import type { CallOnRecord, EndedCall, JudgedCall } from "./call-facts.ts";
 import { type EventDraft, eventRow } from "./event-draft.ts";
 import type {
-  Asked,
   CallbackAnswer,
   ChildrenFate,
   KeptFields,
+  RequestedFields,
   ResultAnswer,
   SettingChange,
   WakeAnswer,
@@ -36,9 +36,9 @@ import type { ReadContext, SessionDescriber } from "./sessions/read-context.ts";
 import type { SessionDefaults } from "./sessions/session-defaults.ts";
 
 export type {
-  Asked,
   ChildrenFate,
   KeptFields,
+  RequestedFields,
   SettingChange,
   WakeAnswer,
 } from "./event-facts.ts";
@@ -57,9 +57,9 @@ export type KernelEvent =
    * A session is being made and nothing is announced yet: a listener may set the fields nobody
    * asked for.
    */
-  | { type: "session_making"; session: SessionWriter; asked: Asked }
+  | { type: "session_making"; session: SessionWriter; requested: RequestedFields }
   /** A listener that refuses the new session throws. */
-  | { type: "session_created"; session: SessionWriter; asked: Asked }
+  | { type: "session_created"; session: SessionWriter; requested: RequestedFields }
   /** The session's settings are being changed on request; a listener that refuses one throws. */
   | {
       type: "session_changed";
@@ -131,7 +131,7 @@ export type KernelEvent =
   | ({ type: "setting_changed" } & SettingChange);
 
 /** Reports a change inside the transaction that makes it. */
-export type Tell = (tx: Tx, change: SettingChange) => Promise<void>;
+export type ReportChange = (tx: Tx, change: SettingChange) => Promise<void>;
 
 /**
  * Runs inside the causing transaction and may only write through `work`: no waiting for anything
@@ -228,7 +228,7 @@ export class Work {
   readonly sessionTables: readonly string[];
   readonly #describers: readonly SessionDescriber[];
   /** Unclaimed runs that this command has made: at its end runners are notified of them. */
-  readonly begun: RunRow[] = [];
+  readonly newRuns: RunRow[] = [];
   readonly #listeners: readonly Listener[];
   readonly #writers = new Map<string, SessionWriter>();
   readonly #later = new Map<InsertAll, unknown[]>();
@@ -280,7 +280,7 @@ export class Work {
    * parent. A session may lose its parent and never gets another, so the parent read before the
    * lock is the right one, or there is none any more.
    */
-  async family(id: string): Promise<SessionWriter | undefined> {
+  async sessionWithParent(id: string): Promise<SessionWriter | undefined> {
     const known = this.#writers.get(id);
     if (known) return known;
     if (this.tx.dialect === "sqlite") return this.#familyAlone(id);
@@ -296,7 +296,7 @@ export class Work {
    * Locks unrelated sessions, each with its parent, for a command that begins in one and may reach
    * another: parents first, then children, each by id.
    */
-  async families(ids: readonly string[]): Promise<void> {
+  async sessionsWithParents(ids: readonly string[]): Promise<void> {
     const tops = new Set<string>();
     const children = new Set<string>();
     for (const id of ids) {
@@ -341,7 +341,7 @@ export class Work {
     for (const listener of this.#listeners) await listener(this, event);
   }
 
-  tell(change: SettingChange): Promise<void> {
+  reportChange(change: SettingChange): Promise<void> {
     return this.emit({ type: "setting_changed", ...change });
   }
 
@@ -381,7 +381,7 @@ export class Work {
     for (const [insert, rows] of this.#later)
       for (let from = 0; from < rows.length; from += ROWS_PER_INSERT)
         await insert(this.tx, rows.slice(from, from + ROWS_PER_INSERT));
-    if (this.begun.length > 0) this.tx.afterCommit(() => this.announcer.runsReady());
+    if (this.newRuns.length > 0) this.tx.afterCommit(() => this.announcer.runsReady());
   }
 
   async #flushOne(writer: SessionWriter): Promise<void> {
@@ -401,10 +401,10 @@ export class Work {
 }
 
 /** For code that changes settings without a command of its own. */
-export function createTell(engine: () => Engine): Tell {
+export function createChangeReporter(engine: () => Engine): ReportChange {
   return async (tx, change) => {
     const work = new Work(tx, engine());
-    await work.tell(change);
+    await work.reportChange(change);
     await work.flush();
   };
 }

@@ -14,7 +14,7 @@ const SIGNAL_TWICE_MS = 1_000;
 const EXIT_INTERRUPTED = 130;
 
 /** Paths of the program: its entry, for starting itself again, and its pages. */
-export interface Place {
+export interface ProgramPaths {
   program: string;
   filesFolder: string;
 }
@@ -28,7 +28,7 @@ interface RunningProgram {
  * Handles starts without options here, so that only their own modules are loaded. Everything else, and every
  * start with options, goes through the command line.
  */
-async function main(args: string[], place: Place): Promise<void> {
+async function main(args: string[], place: ProgramPaths): Promise<void> {
   const [command = "--help", ...rest] = args;
   const serve = (name: "up" | "server", env?: Environment) => startServing(name, place, env);
   if (rest.length === 0 && (command === "up" || command === "server")) return serve(command);
@@ -39,7 +39,7 @@ async function main(args: string[], place: Place): Promise<void> {
 
 async function startServing(
   command: "up" | "server",
-  { program, filesFolder }: Place,
+  { program, filesFolder }: ProgramPaths,
   env: Environment = process.env,
 ): Promise<void> {
   const config = loadConfig(env);
@@ -142,8 +142,8 @@ function stopOnSignals(running: RunningProgram, log: Log): void {
 }
 
 /** Runs a command; an error ends the process with a sentence and a code. */
-export function start(args: string[], place: Place): void {
-  main(args, place).catch((error: unknown) => {
+export function start(args: string[], paths: ProgramPaths): void {
+  main(args, paths).catch((error: unknown) => {
     const isRefusal = error instanceof Refusal;
     const text = error instanceof Error && !isRefusal ? error.stack : undefined;
     const message = text ?? (error instanceof Error ? error.message : String(error));

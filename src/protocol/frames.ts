@@ -19,12 +19,12 @@ import {
   placeSchema,
 } from "./bounds.ts";
 import { errorCodeSchema, journalItemSchema, settlementSchema } from "./events.ts";
-import { modelOfferSchema } from "./models.ts";
+import { modelCapabilitySchema } from "./models.ts";
 import { repositoryAddressSchema } from "./names/repository-address.ts";
 import { diskReportSchema } from "./reports/disk-report.ts";
 import { sandboxReportSchema } from "./reports/sandbox-report.ts";
 import { attachmentSchema, authorSchema, type Verdict } from "./sessions.ts";
-import { AGENT_ROLES, type ToolOffer } from "./tools.ts";
+import { AGENT_ROLES, type ToolDefinition } from "./tools.ts";
 import { type GitIdentity, type RepositoryAccess, workspaceChangesSchema } from "./workspaces.ts";
 
 /** A server serves this version and the one before it. */
@@ -53,7 +53,7 @@ export const runnerProfileSchema = z.object({
   capacity: z.number().int().min(1).max(10_000),
   version: z.string().max(100),
   /** Models that the native runtime can use. */
-  models: z.array(modelOfferSchema).max(1000).default([]),
+  models: z.array(modelCapabilitySchema).max(1000).default([]),
   sandbox: sandboxReportSchema.nullable().default(null),
   /** Null for a runner that keeps no files, or for an earlier version. */
   disk: diskReportSchema.nullable().optional(),
@@ -315,7 +315,7 @@ export const runnerFrameSchema = z.discriminatedUnion("op", [
   z.object({
     op: z.literal("models"),
     id: frameId,
-    models: z.array(modelOfferSchema).max(1000),
+    models: z.array(modelCapabilitySchema).max(1000),
   }),
   /** Reports the sandbox of the runner's machine, whenever it has changed or was checked. */
   z.object({ op: z.literal("sandbox"), id: frameId, sandbox: sandboxReportSchema }),
@@ -353,7 +353,7 @@ export type ServerFrame =
       serverBootId: string;
       lost: string[];
       /** Tools that the server performs. */
-      tools: ToolOffer[];
+      tools: ToolDefinition[];
       /** True when the server knows the frame `accepted`. Older servers do not. */
       wantsAccepted?: boolean;
       /** True when somebody has consented to work without a sandbox on this machine. */

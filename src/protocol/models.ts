@@ -16,7 +16,7 @@ export const modelPriceSchema = z
   })
   .meta({ id: "ModelPrice" });
 
-export const modelOfferSchema = z
+export const modelCapabilitySchema = z
   .object({
     /** `provider/model`. */
     id: z.string().max(300),
@@ -28,4 +28,4 @@ export const modelOfferSchema = z
     price: modelPriceSchema.nullable(),
   })
   .meta({ id: "Model" });
-export type ModelOffer = z.infer<typeof modelOfferSchema>;
+export type ModelCapability = z.infer<typeof modelCapabilitySchema>;

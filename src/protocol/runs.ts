@@ -29,14 +29,14 @@ export const EXECUTION_MODES = ["sync", "async_poll", "async_callback"] as const
 export type ExecutionMode = (typeof EXECUTION_MODES)[number];
 
 /** Requirements of a run for its runner. Every given requirement must hold; tags must be a subset. */
-export const demandsSchema = z.strictObject({
+export const requirementsSchema = z.strictObject({
   hostname: z.string().max(255).optional(),
   projectDir: z.string().max(4096).optional(),
   profile: z.string().max(100).optional(),
   runtime: z.string().max(100).optional(),
   tags: z.array(z.string().max(100)).max(50).optional(),
 });
-export type Demands = z.infer<typeof demandsSchema>;
+export type RunnerRequirements = z.infer<typeof requirementsSchema>;
 
 export const runSchema = z
   .object({
@@ -50,7 +50,7 @@ export const runSchema = z
     executionMode: z.enum(EXECUTION_MODES),
     runtime: z.string(),
     agentName: z.string().nullable(),
-    demands: demandsSchema,
+    demands: requirementsSchema,
     runnerId: z.string().nullable(),
     fence: z.number().int(),
     attempts: z.number().int(),

@@ -42,7 +42,7 @@ export interface ToolSpec<S extends z.ZodType = z.ZodType> {
   target(input: z.infer<S>): string | null;
 }
 
-export function isOffered(
+export function isAvailableTo(
   { roles, needsRepo = false, needsLabel }: Pick<ToolSpec, "roles" | "needsRepo" | "needsLabel">,
   { role, hasRepo, labels }: ToolUser,
 ): boolean {
@@ -52,16 +52,18 @@ export function isOffered(
 }
 
 /** A tool of the server, as described to a runner. */
-export const toolOfferSchema = z.object({
+export const toolDefinitionSchema = z.object({
   name: z.string(),
   description: z.string(),
   inputSchema: z.record(z.string(), z.unknown()),
 });
-export type ToolOffer = z.infer<typeof toolOfferSchema>;
+export type ToolDefinition = z.infer<typeof toolDefinitionSchema>;
 
 /** Made once for each tool, because every request to a model carries all tools. */
-export function toolOffer(tool: Pick<ToolSpec, "name" | "description" | "schema">): ToolOffer {
-  const known = offers.get(tool.schema);
+export function toolDefinition(
+  tool: Pick<ToolSpec, "name" | "description" | "schema">,
+): ToolDefinition {
+  const known = definitions.get(tool.schema);
   if (known?.name === tool.name) return known;
   const { name, description, schema } = tool;
   const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(schema, {
@@ -69,10 +71,10 @@ export function toolOffer(tool: Pick<ToolSpec, "name" | "description" | "schema"
     unrepresentable: "any",
   });
   const made = { name, description, inputSchema };
-  offers.set(schema, made);
+  definitions.set(schema, made);
   return made;
 }
-const offers = new WeakMap<z.ZodType, ToolOffer>();
+const definitions = new WeakMap<z.ZodType, ToolDefinition>();
 
 function spec<S extends z.ZodType>(tool: ToolSpec<S>): ToolSpec {
   return tool as unknown as ToolSpec;

@@ -60,7 +60,7 @@ const parents = new Map<string, string>();
 const watchers = new Map<string, Set<ServerResponse>>();
 let lastId = Date.now();
 
-function tell(session: string, event: string, data: object): void {
+function publish(session: string, event: string, data: object): void {
   const responses = watchers.get(session);
   if (!responses) return;
   const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -78,28 +78,30 @@ async function work(session: string, prompt: string, content: string): Promise<v
   const wake = `id${++lastId}`;
   if (parent === undefined) settle(session, prompt, reply);
   else settleAndWake(session, prompt, reply, parent, wake);
-  tell(session, "prompt_settled", { promptId: prompt, text: reply });
+  publish(session, "prompt_settled", { promptId: prompt, text: reply });
   if (parent !== undefined) await work(parent, wake, reply);
 }
 
 async function answer(session: string, prompt: string, content: string): Promise<string> {
   const model = models.get(session);
   if (model !== undefined)
-    return askModel(Number(modelPort), model, content, (text) => tell(session, "delta", { text }));
+    return askModel(Number(modelPort), model, content, (text) =>
+      publish(session, "delta", { text }),
+    );
   const [word = "", first = "0", second = "0"] = content.split(/\s/, 3);
-  if (word === "say") return sayLines(session, prompt, content.split("\n"));
+  if (word === "say") return writeLines(session, prompt, content.split("\n"));
   if (word === "stream") return stream(session, Number(first), Number(second));
-  tell(session, "delta", { text: content });
+  publish(session, "delta", { text: content });
   return content;
 }
 
 /** Writes each line as an entry of its own, committed before the next. */
-async function sayLines(session: string, prompt: string, lines: string[]): Promise<string> {
+async function writeLines(session: string, prompt: string, lines: string[]): Promise<string> {
   for (const line of lines.slice(0, -1)) {
     const text = line.slice("say ".length);
-    tell(session, "delta", { text });
+    publish(session, "delta", { text });
     addEntry.run(session, prompt, text);
-    tell(session, "message", { text });
+    publish(session, "message", { text });
     await new Promise((resolve) => setImmediate(resolve));
   }
   return lines.at(-1)?.slice("say ".length) ?? "";
@@ -110,7 +112,7 @@ async function stream(session: string, tokens: number, everyMs: number): Promise
   for (let token = 1; token <= tokens; token++) {
     const piece = ` token${token}`;
     text += piece;
-    tell(session, "delta", { text: piece });
+    publish(session, "delta", { text: piece });
     if (everyMs > 0) await sleep(everyMs);
   }
   return text;

@@ -6,9 +6,9 @@
  */
 import { command } from "#engine/index.ts";
 import { memory } from "#features/memory/index.ts";
-import { listShelves, lockOrMakeShelf, type ShelfKey } from "#features/memory/queries.ts";
+import { listScopes, lockOrCreateScope, type MemoryScopeKey } from "#features/memory/queries.ts";
 import { queryTerms, searchMemories } from "#features/memory/ranking/search.ts";
-import { wordsOf } from "#features/memory/ranking/topic.ts";
+import { termsOfText } from "#features/memory/ranking/topic.ts";
 import { addMemory } from "#features/memory/writing/write-memory.ts";
 import { percentile } from "./figure.ts";
 import { openKernel } from "./own-kernel.ts";
@@ -39,24 +39,24 @@ const words = (count: number) =>
 const owner = { orgId: "org_1", userId: "usr_1" };
 const writer = { by: "user:usr_1", source: null };
 
-async function fill(key: ShelfKey, count: number): Promise<void> {
+async function fill(key: MemoryScopeKey, count: number): Promise<void> {
   for (let done = 0; done < count; done += IN_ONE_COMMIT)
     await command(engine, async (work) => {
-      const shelf = await lockOrMakeShelf(work.tx, key, work.ids.mint("shf"));
+      const scope = await lockOrCreateScope(work.tx, key, work.ids.mint("shf"));
       for (let n = 0; n < Math.min(IN_ONE_COMMIT, count - done); n++) {
         const draft = { content: words(15 + roll() * 30), category: "general", title: null };
-        await addMemory(work, shelf, { draft, words: wordsOf(draft), writer });
+        await addMemory(work, scope, { draft, words: termsOfText(draft), writer });
       }
     });
 }
 
-async function search(kind: ShelfKey["kind"]): Promise<{ p50Ms: number; p95Ms: number }> {
-  const shelves = await store.read((reader) => listShelves(reader, owner, kind));
+async function search(kind: MemoryScopeKey["kind"]): Promise<{ p50Ms: number; p95Ms: number }> {
+  const scopes = await store.read((reader) => listScopes(reader, owner, kind));
   const times: number[] = [];
   for (let n = 0; n < SEARCHES; n++) {
     const terms = queryTerms(words(1 + (n % 6)));
     const startedAt = performance.now();
-    await store.read((reader) => searchMemories(reader, shelves, terms, { limit: 10 }));
+    await store.read((reader) => searchMemories(reader, scopes, terms, { limit: 10 }));
     times.push(performance.now() - startedAt);
   }
   return { p50Ms: percentile(times, 50), p95Ms: percentile(times, 95) };

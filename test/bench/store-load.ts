@@ -12,7 +12,7 @@ import { systemClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
 import { createLog } from "#base/log.ts";
 import { inserter, openStore, type Store } from "#base/store/index.ts";
-import { createKernel, createTell } from "#engine/index.ts";
+import { createChangeReporter, createKernel } from "#engine/index.ts";
 import { createAuth } from "#features/auth/index.ts";
 import { type Assignment, RUNNER_PROTOCOL } from "#protocol/frames.ts";
 import { percentile } from "./figure.ts";
@@ -100,7 +100,7 @@ async function claim(): Promise<{ p50Ms: number }> {
       limits: { activePerUser: 1_000_000, activePerOrg: 1_000_000 },
     },
   });
-  const tell = createTell(() => kernel.engine);
+  const tell = createChangeReporter(() => kernel.engine);
   const auth = createAuth({ store, ids, clock: systemClock, tell });
   const owner = await auth.authenticate((await auth.ensureOwner("bench")).key ?? "");
   if (owner?.principal.kind !== "user") throw new Error("no owner");

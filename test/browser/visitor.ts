@@ -59,8 +59,8 @@ export class Visitor {
   }
 
   async signIn(): Promise<void> {
-    const { body } = await this.#platform.request<{ link: string }>("POST", "/api/auth/links", {});
-    await this.page.goto(body.link);
+    const { link } = await this.#platform.api.auth.createLink();
+    await this.page.goto(link);
     const list = this.page.getByRole("navigation", { name: "Sessions" });
     // On a phone the list is in a drawer.
     await list.or(this.page.getByRole("button", { name: /^All sessions/ })).waitFor();

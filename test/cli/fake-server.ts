@@ -110,7 +110,7 @@ export class FakeServer {
       stream.write(`event: delta\ndata: ${JSON.stringify(delta)}\n\n`);
   }
 
-  say(prompt: Prompt, entryId: string, text: string, kind: "text" | "reasoning" = "text"): void {
+  emit(prompt: Prompt, entryId: string, text: string, kind: "text" | "reasoning" = "text"): void {
     this.publish("message", {
       promptId: prompt.id,
       entryId,

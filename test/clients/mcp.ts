@@ -58,7 +58,7 @@ export async function connect(platform: Platform, secret: string): Promise<Clien
 }
 
 /** Calls a tool and returns its reply. */
-export async function say(
+export async function callTool(
   client: Client,
   name: string,
   args: Record<string, unknown> = {},

@@ -8,7 +8,7 @@ import {
   type FetchTransportOptions,
   fetchTransport,
 } from "#client/index.ts";
-import { type Answer, fetchKept, type Platform } from "#test/platform.ts";
+import { fetchKept, type Platform, type PlatformResponse } from "#test/platform.ts";
 
 export const PASSWORD = "correct horse battery";
 
@@ -26,7 +26,7 @@ export interface Browser {
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<Answer<T>>;
+  ): Promise<PlatformResponse<T>>;
 }
 
 export async function orgOf(platform: Platform): Promise<{ orgId: string; ownerId: string }> {
@@ -52,18 +52,18 @@ export async function inviteToken(
   return new URL(link).hash.slice("#token=".length);
 }
 
-interface Knocked {
+interface AnonymousBody {
   error?: { code: string; message: string };
   user?: { id: string };
 }
 
 /** Sends a request without any credential, as a stranger's browser would. */
-export async function knock(
+export async function postAnonymously(
   platform: Platform,
   path: string,
   body: object,
   headers: Record<string, string> = {},
-): Promise<Answer<Knocked>> {
+): Promise<PlatformResponse<AnonymousBody>> {
   const response = await fetch(platform.url + path, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
@@ -71,7 +71,7 @@ export async function knock(
   });
   return {
     status: response.status,
-    body: (await response.json()) as Knocked,
+    body: (await response.json()) as AnonymousBody,
     headers: response.headers,
   };
 }
@@ -88,13 +88,13 @@ export async function join(
   const token = await inviteToken(platform, { role });
   const email = `${name.toLowerCase()}@example.org`;
   const path = `/api/invitations/${token}/accept`;
-  const joined = await knock(platform, path, { name, email, password: PASSWORD });
+  const joined = await postAnonymously(platform, path, { name, email, password: PASSWORD });
   if (joined.status !== 201) throw new Error(`not joined: ${JSON.stringify(joined.body)}`);
   return browserOf(platform, joined.body.user?.id ?? "", email, cookieOf(joined));
 }
 
 export async function signIn(platform: Platform, email: string, password = PASSWORD) {
-  return knock(platform, "/api/auth/sign-in", { email, password });
+  return postAnonymously(platform, "/api/auth/sign-in", { email, password });
 }
 
 export function browserOf(

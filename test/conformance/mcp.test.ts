@@ -19,7 +19,7 @@ import { StreamSlots } from "#surfaces/http/sockets/stream-slots.ts";
 import { mcpRoute } from "#surfaces/mcp/route.ts";
 import { failed, succeeded, type Toolbox } from "#surfaces/mcp/toolbox.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
-import { type Door, openDoor, runSuite, suite } from "./suite.ts";
+import { type AuthProxy, openAuthProxy, runSuite, suite } from "./suite.ts";
 
 const program = "program" in suite ? suite.program : "";
 if ("missing" in suite) console.warn(`The conformance suite is skipped: ${suite.missing}.`);
@@ -84,10 +84,10 @@ async function serve({ server: { kernel } }: Platform): Promise<{ server: Server
 describe.skipIf(program === "")("the conformance suite of MCP", () => {
   let folder: string;
   let platform: Platform;
-  let doors: Door[] = [];
+  let doors: AuthProxy[] = [];
   let alone: Awaited<ReturnType<typeof serve>>;
   const doorTo = async (target: string, secret: string) => {
-    const door = await openDoor(target, secret);
+    const door = await openAuthProxy(target, secret);
     doors = [...doors, door];
     return door.url;
   };

@@ -15,13 +15,13 @@ const SUITE = {
 
 export const suite = await installAgent(SUITE);
 
-export interface Door {
+export interface AuthProxy {
   url: string;
   close(): void;
 }
 
 /** Opens a proxy to a server at `target` that adds the bearer token `secret`. */
-export async function openDoor(target: string, secret: string): Promise<Door> {
+export async function openAuthProxy(target: string, secret: string): Promise<AuthProxy> {
   const { host: realHost, port: realPort } = new URL(target);
   let ownPort = "";
   // Host names with the proxy's port stand for the server's own; all others must arrive unchanged.

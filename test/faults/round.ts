@@ -19,7 +19,7 @@ export interface Report {
 }
 
 /** The round cannot run here; the message says what is missing. */
-export class NotHere extends Error {
+export class RoundUnavailable extends Error {
   override readonly name = "NotHere";
 }
 

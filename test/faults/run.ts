@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { Cleanup } from "#test/services/servers/cleanup.ts";
 import { bundleProgram } from "./program/bundle-program.ts";
 import { Random } from "./random.ts";
-import { type FaultRound, NotHere } from "./round.ts";
+import { type FaultRound, RoundUnavailable } from "./round.ts";
 import { coordinationRounds } from "./rounds/coordination-rounds.ts";
 import { delegationRounds } from "./rounds/delegation-rounds.ts";
 import { diskRounds } from "./rounds/disk-rounds.ts";
@@ -80,7 +80,7 @@ async function playRound(round: FaultRound, program: string): Promise<void> {
     if (violations.length > SHOWN_VIOLATIONS)
       console.log(`  … and ${violations.length - SHOWN_VIOLATIONS} more`);
   } catch (error) {
-    if (error instanceof NotHere) {
+    if (error instanceof RoundUnavailable) {
       counts.skipped++;
       say("skipped", error.message);
       return;

@@ -62,7 +62,7 @@ export class RequestStorm {
     this.#random = new Random(seed);
   }
 
-  async rage(
+  async run(
     count: number,
     progress: (report: StormReport) => void = () => {},
   ): Promise<StormReport> {

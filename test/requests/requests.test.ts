@@ -1,14 +1,14 @@
 /** A short storm on each database; `npm run test:requests` sends 100,000 requests to each. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import { rageOn } from "./rage-on.ts";
+import { runStorm } from "./run-storm.ts";
 
 const COUNT = 2_000;
 const LIMIT_MS = 300_000;
 const seed = Date.now() % 1_000_000;
 
 async function expectCalm(databaseUrl: string | undefined): Promise<void> {
-  const { report, problems } = await rageOn({ databaseUrl, seed, count: COUNT });
+  const { report, problems } = await runStorm({ databaseUrl, seed, count: COUNT });
   expect({ seed, failures: report.failures, problems }).toEqual({
     seed,
     failures: [],

@@ -4,7 +4,7 @@
 //   node test/requests/run.ts [--count N] [--seed N] [--only sqlite|postgres]
 import { parseArgs } from "node:util";
 import { createTestDatabase, postgresUrl } from "#test/services/postgres.ts";
-import { type Outcome, rageOn } from "./rage-on.ts";
+import { type Outcome, runStorm } from "./run-storm.ts";
 
 const { values } = parseArgs({
   options: {
@@ -33,7 +33,12 @@ process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
 async function play(name: string, databaseUrl: string | undefined): Promise<void> {
   console.log(`${name}: ${count} requests, seed ${seed}`);
   const startedAt = Date.now();
-  const outcome = await rageOn({ databaseUrl, seed, count, progress: (line) => console.log(line) });
+  const outcome = await runStorm({
+    databaseUrl,
+    seed,
+    count,
+    progress: (line) => console.log(line),
+  });
   const seconds = Math.round((Date.now() - startedAt) / 1_000);
   report(name, outcome, seconds);
 }

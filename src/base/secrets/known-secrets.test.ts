@@ -45,7 +45,7 @@ describe("secrets that were used", () => {
     expect(withoutSecrets("one-of-very-many-0-")).toBe("one-of-very-many-0-");
   });
 
-  it("are never forgotten when the process lives by them", () => {
+  it("are never forgotten when they are pinned", () => {
     createSealer("the-master-key-of-this-server-0000", "test");
     pinSecret("a-client-secret-from-the-settings");
     for (let n = 0; n < 1_100; n++) keepSecret(`one-that-pushes-others-out-${n}-`);

@@ -8,19 +8,19 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { keepSecret, pinSecret } from "./known-secrets.ts";
 
 /** Location that a secret is bound to, such as its table and ids, in a fixed order. */
-export type SealedPlace = readonly string[];
+export type SealBinding = readonly string[];
 
 export interface Sealer {
-  seal(secret: string, place: SealedPlace): string;
+  seal(secret: string, place: SealBinding): string;
   /**
    * Undefined if the value was sealed with another secret key, for another purpose or another
    * location.
    */
-  open(sealed: string, place: SealedPlace): string | undefined;
+  open(sealed: string, place: SealBinding): string | undefined;
   /**
    * True if `open` would succeed. The secret is not returned, so it need not be redacted from logs.
    */
-  opens(sealed: string, place: SealedPlace): boolean;
+  opens(sealed: string, place: SealBinding): boolean;
 }
 
 const CIPHER = "aes-256-gcm";
@@ -50,7 +50,7 @@ export function createSealer(secretKey: string, purpose: string): Sealer {
   };
 }
 
-function decrypt(key: Buffer, sealed: string, place: SealedPlace): string | undefined {
+function decrypt(key: Buffer, sealed: string, place: SealBinding): string | undefined {
   const bytes = Buffer.from(sealed.slice(VERSION.length), "base64url");
   if (!sealed.startsWith(VERSION) || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const nonce = bytes.subarray(0, NONCE_BYTES);
@@ -66,6 +66,6 @@ function decrypt(key: Buffer, sealed: string, place: SealedPlace): string | unde
 }
 
 /** JSON, so that two different locations never have the same bytes. */
-function boundTo(place: SealedPlace): Buffer {
+function boundTo(place: SealBinding): Buffer {
   return Buffer.from(JSON.stringify(place));
 }

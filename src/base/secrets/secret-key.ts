@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../refusal.ts";
 import type { Dialect } from "../store/index.ts";
-import { createSealer, type SealedPlace } from "./seal.ts";
+import { createSealer, type SealBinding } from "./seal.ts";
 
 /** A column whose values are sealed with the server's key. */
 export interface EncryptedColumn {
@@ -17,7 +17,7 @@ export interface EncryptedColumn {
   /** Purpose of the sealer. */
   purpose: string;
   /** Location that the value of a row is bound to. */
-  placeOf(row: Record<string, string>): SealedPlace;
+  bindingOf(row: Record<string, string>): SealBinding;
   /** Removes only the value, or its whole row, if no key can open it. */
   forget: "value" | "row";
 }
@@ -84,7 +84,7 @@ export async function verifySecretKey(
     if (secretKey === undefined) continue;
     const sealer = createSealer(secretKey, column.purpose);
     const opens = (row: Record<string, string>) =>
-      sealer.opens(row[column.column] ?? "", column.placeOf(row));
+      sealer.opens(row[column.column] ?? "", column.bindingOf(row));
     if (rows.some(opens)) return "unrecorded";
   }
   if (found === 0) return "unrecorded";

@@ -11,7 +11,7 @@ import {
   may,
   principalKey,
   type SessionWriter,
-  sessionThing,
+  sessionResource,
   type Work,
 } from "#engine/index.ts";
 import { admitFrom, findPrompt, findSession, promptView } from "#engine/sessions/index.ts";
@@ -77,12 +77,12 @@ async function boundSession(
   const binding = await findBinding(work.tx, sender.orgId, scopeKey);
   // Read before it is locked: the alternative may need the organisation's lock, which comes first.
   const row = binding && (await findSession(work.tx, binding.session_id));
-  if (!row || !may(sender, "session.prompt", sessionThing(row))) return undefined;
+  if (!row || !may(sender, "session.prompt", sessionResource(row))) return undefined;
   const isOver = row.lifecycle === "archived" || row.lifecycle === "terminated";
   // A sender who names an ended session by its own key gets a refusal; a conversation elsewhere continues
   // with the orchestrator.
   if (isOver && scopeKey !== webScopeKey(sender.userId, row.id)) return undefined;
-  const session = await work.family(row.id);
+  const session = await work.sessionWithParent(row.id);
   const queueMode = binding.queue_mode ?? undefined;
   return session && { session, queueMode, thread: MAIN_THREAD };
 }

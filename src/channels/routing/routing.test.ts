@@ -23,7 +23,7 @@ const agent = {
   name: "agent",
 } as const;
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -215,7 +215,7 @@ it("binds the sessions that were there before there were bindings", async () => 
   }
 });
 
-story("routing on sqlite", async () => undefined);
+suite("routing on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("routing on postgres", () => createTestDatabase());
+  suite("routing on postgres", () => createTestDatabase());
 });

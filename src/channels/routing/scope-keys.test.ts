@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { channelTypeOf, type Place, scopeKeyOf } from "./scope-keys.ts";
+import { type ChannelAddress, channelTypeOf, scopeKeyOf } from "./scope-keys.ts";
 
 describe("a scope key", () => {
-  it.each<[Place, string | null]>([
+  it.each<[ChannelAddress, string | null]>([
     [{}, null],
     [{ channelType: "web" }, null],
     [{ channelType: "web", channelId: "ses_1" }, "user:u:manual:ses_1"],

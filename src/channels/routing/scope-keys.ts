@@ -10,7 +10,7 @@
 import { createHash } from "node:crypto";
 import type { ChannelType } from "./contract.ts";
 
-export interface Place {
+export interface ChannelAddress {
   channelType?: ChannelType | undefined;
   channelId?: string | undefined;
   scopeKey?: string | undefined;
@@ -25,8 +25,8 @@ export function isScopeOf(userId: string, scopeKey: string): boolean {
 }
 
 /** Returns null for no particular conversation, and for another person's key. */
-export function scopeKeyOf(userId: string, place: Place): string | null {
-  const { channelType, channelId, scopeKey } = place;
+export function scopeKeyOf(userId: string, address: ChannelAddress): string | null {
+  const { channelType, channelId, scopeKey } = address;
   if (scopeKey !== undefined) return isScopeOf(userId, scopeKey) ? scopeKey : null;
   if (channelType === undefined || channelType === "web") return webKey(userId, channelId);
   return channelId === undefined ? null : `user:${userId}:${channelType}:${channelId}`;

@@ -47,7 +47,7 @@ async function start() {
 }
 
 describe("a decision", () => {
-  it("puts the parked turn in line, and its next holder is told once", async () => {
+  it("queues the parked turn and delivers the decision once to its next holder", async () => {
     const { ask, decide, runner, turn, run, prompt, promptId, clock, engine } = await start();
     await decide((await ask()).id);
     await expect.poll(() => runner.assigned().length).toBe(2);

@@ -23,7 +23,7 @@ import { transitionPrompt } from "../transitions/prompt-transitions.ts";
 import { isHeldState, transitionRun } from "../transitions/run-transitions.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import type { GateDecision } from "./decision.ts";
-import { planDecision } from "./plan-words.ts";
+import { planDecision } from "./plan-text.ts";
 import {
   findGate,
   findGateByCall,
@@ -37,12 +37,12 @@ import {
 export const GATE_TIMER = "gate";
 export const GATE_TTL_MS = 24 * 60 * 60_000;
 /** Timers are checked twice a second: a timer found this late was due while no server was up. */
-const NOBODY_THERE_MS = 60_000;
+const DOWNTIME_MS = 60_000;
 const AFTER_DOWNTIME_MS = 15 * 60_000;
 /** Tools that a runner performs on its machine. */
 const WORKSPACE_TOOLS: ReadonlySet<string> = new Set(workspaceTools.map(({ name }) => name));
 
-export interface Question {
+export interface GateRequest {
   callId: string;
   kind: GateRow["kind"];
   tool: string;
@@ -58,7 +58,7 @@ export async function openGate(
   work: Work,
   session: SessionWriter,
   run: RunRow,
-  question: Question,
+  question: GateRequest,
 ): Promise<GateRow> {
   if (!isHeldState(run.state)) {
     throw new Refusal(
@@ -70,13 +70,13 @@ export async function openGate(
   const earlier = await findGateByCall(work.tx, run.prompt_id, question.callId);
   if (earlier) {
     // The turn was resumed and asks again: it waits for the same decision.
-    if (isWaitedFor(earlier)) await setWaiting(work, session, run, true);
+    if (isBlocking(earlier)) await setWaiting(work, session, run, true);
     return earlier;
   }
   const gate = newGate(work, run, question);
   await insertGate(work.tx, gate);
   await setTimer(work, GATE_TIMER, gate.id, run.org_id, gate.expires_at);
-  if (isWaitedFor(gate)) await setWaiting(work, session, run, true);
+  if (isBlocking(gate)) await setWaiting(work, session, run, true);
   session.record({
     type: "gate_opened",
     thread: run.thread,
@@ -94,7 +94,7 @@ export async function openGate(
   return gate;
 }
 
-function newGate(work: Work, run: RunRow, question: Question): GateRow {
+function newGate(work: Work, run: RunRow, question: GateRequest): GateRow {
   return {
     id: work.ids.mint("apr"),
     org_id: run.org_id,
@@ -118,7 +118,7 @@ function newGate(work: Work, run: RunRow, question: Question): GateRow {
   };
 }
 
-function isWaitedFor({ state, deferred }: GateRow): boolean {
+function isBlocking({ state, deferred }: GateRow): boolean {
   return state === "pending" && deferred === 0;
 }
 
@@ -129,7 +129,7 @@ export async function decideGate(
   decidedBy: string,
 ): Promise<GateRow> {
   const found = await findGate(work.tx, gateId);
-  const session = found && (await work.family(found.session_id));
+  const session = found && (await work.sessionWithParent(found.session_id));
   const gate = session && (await findGate(work.tx, gateId));
   if (!session || !gate)
     throw new Refusal(
@@ -156,7 +156,7 @@ export async function decideGate(
   const denial = decision.allowed ? await findDenial(work, session, gate) : undefined;
   if (denial === undefined) await close(work, session, gate, "decided", decision, decidedBy);
   else await close(work, session, gate, "decided", overruled(denial), "system");
-  await goOn(work, session, gate);
+  await resumeTurn(work, session, gate);
   return gate;
 }
 
@@ -204,11 +204,11 @@ export async function endUnusedApprovals(work: Work, promptId: string): Promise<
     const { kind, tool, deferred, state, told_fence } = gate;
     if (kind !== "approval" || deferred === 1 || !WORKSPACE_TOOLS.has(tool)) continue;
     if (state === "pending") await showMoved(work, gate);
-    if (state === "decided" && told_fence === null) await endYes(work, gate);
+    if (state === "decided" && told_fence === null) await endApproval(work, gate);
   }
 }
 
-async function endYes(work: Work, gate: GateRow): Promise<void> {
+async function endApproval(work: Work, gate: GateRow): Promise<void> {
   const decision = JSON.parse(gate.decision ?? "{}") as GateDecision;
   if (!decision.allowed) return;
   gate.decision = cleanJson({ ...decision, moved: true });
@@ -233,12 +233,12 @@ async function extend(work: Work, gate: GateRow): Promise<void> {
 
 export async function gateTimerDue(work: Work, timer: TimerRow): Promise<void> {
   const found = await findGate(work.tx, timer.subject);
-  const session = found && (await work.family(found.session_id));
+  const session = found && (await work.sessionWithParent(found.session_id));
   const gate = session && (await findGate(work.tx, timer.subject));
   if (!session || !gate || gate.state !== "pending") return;
-  if (work.now - gate.expires_at > NOBODY_THERE_MS) return extend(work, gate);
+  if (work.now - gate.expires_at > DOWNTIME_MS) return extend(work, gate);
   await close(work, session, gate, "expired", null, "system");
-  await goOn(work, session, gate);
+  await resumeTurn(work, session, gate);
 }
 
 /** Closes the pending gates of a turn that is ending: nobody need answer any more. */
@@ -248,7 +248,7 @@ export async function withdrawGates(
   promptId: string,
 ): Promise<void> {
   for (const gate of await listGatesOfPrompt(work.tx, promptId))
-    if (isWaitedFor(gate)) await close(work, session, gate, "cancelled", null, "system");
+    if (isBlocking(gate)) await close(work, session, gate, "cancelled", null, "system");
 }
 
 async function close(
@@ -277,7 +277,7 @@ async function close(
   work.tx.afterCommit(() => work.announcer.gateClosed(gate.id));
 }
 
-async function goOn(work: Work, session: SessionWriter, gate: GateRow): Promise<void> {
+async function resumeTurn(work: Work, session: SessionWriter, gate: GateRow): Promise<void> {
   const run = await findRun(work.tx, gate.run_id);
   if (run?.state !== "gated" || (await hasPendingGate(work.tx, gate.prompt_id))) return;
   if (run.runner_id !== null) return setWaiting(work, session, run, false);
@@ -311,7 +311,7 @@ async function movePrompt(work: Work, run: RunRow, type: "ask" | "resume"): Prom
 }
 
 /** Returns the decisions that a resuming turn needs, and marks them as delivered to this attempt. */
-export async function tellDecisions(
+export async function deliverDecisions(
   work: Work,
   session: SessionWriter,
   run: RunRow,
@@ -335,7 +335,7 @@ export async function tellDecisions(
  * Marks decisions as not delivered when their attempt never began, or did not begin these calls:
  * the next attempt may act on them as new, and rules made meanwhile are checked again.
  */
-export async function untellDecisions(
+export async function unmarkDelivered(
   work: Work,
   run: RunRow,
   notBegun?: readonly string[],

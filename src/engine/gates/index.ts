@@ -1,15 +1,15 @@
 export { type GateDecision, overruledReason, type PlanFate } from "./decision.ts";
-export { gateWords } from "./gate-words.ts";
+export { gateText } from "./gate-text.ts";
 export {
   decideGate,
   decisionOf,
   GATE_TIMER,
   GATE_TTL_MS,
+  type GateRequest,
   gateTimerDue,
   openGate,
-  type Question,
 } from "./gates.ts";
-export { planDecision } from "./plan-words.ts";
+export { planDecision } from "./plan-text.ts";
 export {
   findGate,
   findGateByCall,
@@ -19,4 +19,4 @@ export {
   listPendingInTree,
   listPendingOfOwner,
 } from "./queries.ts";
-export { answersInWords, questionsOf } from "./question-words.ts";
+export { answersInWords, questionsOf } from "./question-text.ts";

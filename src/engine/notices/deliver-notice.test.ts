@@ -72,7 +72,7 @@ const renderNotices = {
     items.map((item) => (item.event === "note" ? item.text : "")).join(", "),
 };
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let made: TestDatabase | undefined;
     let store: Store;
@@ -152,7 +152,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(fake.rows[2]).toMatchObject({ prompt_id: null });
     });
 
-    it("holds news while nobody attends, unless a prompt waits that they can join", async () => {
+    it("holds notices while the tree is unattended, unless they can join a queued prompt", async () => {
       const [id, fake] = [await create(), new FakeRows()];
       fake.isHeld = true;
       fake.add("one");
@@ -279,7 +279,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("delivery of notices on SQLite", async () => undefined);
+suite("delivery of notices on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("delivery of notices on PostgreSQL", createTestDatabase);
+  suite("delivery of notices on PostgreSQL", createTestDatabase);
 });

@@ -3,12 +3,12 @@ import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
 import type { Page } from "#protocol/page.ts";
 
-export interface Place {
+export interface CursorPosition {
   at: number;
   id: string;
 }
 
-export function encodeCursor(list: string, { at, id }: Place): string {
+export function encodeCursor(list: string, { at, id }: CursorPosition): string {
   return Buffer.from(JSON.stringify([list, at, id])).toString("base64url");
 }
 
@@ -17,7 +17,7 @@ export function decodeCursor(
   list: string,
   cursor: string | undefined,
   { isFraction = false } = {},
-): Place | undefined {
+): CursorPosition | undefined {
   if (cursor === undefined) return undefined;
   try {
     const [name, at, id] = JSON.parse(
@@ -48,13 +48,13 @@ export function pageOf<Row, Item>(
   list: string,
   rows: readonly Row[],
   limit: number,
-  place: (row: Row) => Place,
+  positionOf: (row: Row) => CursorPosition,
   view: (row: Row) => Item,
 ): Page<Item> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {
     items: shown.map(view),
-    next: rows.length > limit && last ? encodeCursor(list, place(last)) : null,
+    next: rows.length > limit && last ? encodeCursor(list, positionOf(last)) : null,
   };
 }

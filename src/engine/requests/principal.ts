@@ -78,7 +78,7 @@ export type Action =
   | "operate";
 
 /** Facts about the thing acted on. */
-export interface Thing {
+export interface Resource {
   orgId: string;
   ownerId?: string | null;
   sessionId?: string;
@@ -86,12 +86,12 @@ export interface Thing {
 }
 
 /** Facts about a session that permissions need. */
-export function sessionThing(row: {
+export function sessionResource(row: {
   org_id: string;
   owner_id: string | null;
   id: string;
   parent_session_id: string | null;
-}): Thing {
+}): Resource {
   return {
     orgId: row.org_id,
     ownerId: row.owner_id,
@@ -160,30 +160,30 @@ const ADMIN_ONLY: ReadonlySet<Action> = new Set([
 ]);
 
 /** Decides who may do what; the only place that does. */
-export function may(principal: Principal, action: Action, thing: Thing): boolean {
-  if (principal.orgId !== thing.orgId) return false;
+export function may(principal: Principal, action: Action, resource: Resource): boolean {
+  if (principal.orgId !== resource.orgId) return false;
   switch (principal.kind) {
     case "system":
       return true;
     case "runner":
       return action === "runner.connect";
     case "session":
-      return mayAgent(principal, action, thing);
+      return mayAgent(principal, action, resource);
     case "user":
-      return mayUser(principal, action, thing);
+      return mayUser(principal, action, resource);
   }
 }
 
 function mayUser(
   user: Extract<Principal, { kind: "user" }>,
   action: Action,
-  thing: Thing,
+  resource: Resource,
 ): boolean {
   if (!hasScope(user, SCOPE_OF[action])) return false;
   if (ADMIN_ONLY.has(action)) return user.role === "admin";
   // A machine that works for everybody has no owner.
-  if (action === "runner.unsandbox" && thing.ownerId === null) return user.role === "admin";
-  return thing.ownerId === undefined || thing.ownerId === user.userId;
+  if (action === "runner.unsandbox" && resource.ownerId === null) return user.role === "admin";
+  return resource.ownerId === undefined || resource.ownerId === user.userId;
 }
 
 function hasScope(
@@ -199,10 +199,10 @@ function hasScope(
 function mayAgent(
   agent: Extract<Principal, { kind: "session" }>,
   action: Action,
-  thing: Thing,
+  resource: Resource,
 ): boolean {
-  const own = thing.sessionId === agent.sessionId;
-  const child = thing.parentSessionId === agent.sessionId;
+  const own = resource.sessionId === agent.sessionId;
+  const child = resource.parentSessionId === agent.sessionId;
   if (action === "session.read") return own || child;
   return action === "session.prompt" && child;
 }

@@ -9,10 +9,10 @@ import { createPace, type Pace, timed } from "../timers/pace.ts";
 import type { Engine } from "../work.ts";
 import { archivedSessions } from "./kernel-retention.ts";
 import {
-  keptSince,
   type RetentionRule,
   type RetentionSettings,
   readRetention,
+  retentionCutoff,
 } from "./retention.ts";
 import { createTrustedTime } from "./trusted-time.ts";
 
@@ -99,17 +99,17 @@ export class Housekeeping {
 
   /** Continues half-removed sessions, also when archived ones are kept for good from now on. */
   #purge(): Promise<number | undefined> {
-    return this.#purger.step((now) => this.#keptSince(archivedSessions, now) ?? 0);
+    return this.#purger.step((now) => this.#cutoff(archivedSessions, now) ?? 0);
   }
 
   /**
    * Instant before which rows of a kind are removed; null for none, as after a restore. `now` is
    * the database's time, which counts when its clock is behind this server's.
    */
-  #keptSince(rule: RetentionRule, now = Number.POSITIVE_INFINITY): number | null {
+  #cutoff(rule: RetentionRule, now = Number.POSITIVE_INFINITY): number | null {
     const { days, heldUntil } = this.#settings;
     const earlier = Math.min(now, this.#time());
-    return earlier < heldUntil ? null : keptSince(rule, days, earlier);
+    return earlier < heldUntil ? null : retentionCutoff(rule, days, earlier);
   }
 
   async #prune(instant: number): Promise<number | undefined> {
@@ -125,7 +125,7 @@ export class Housekeeping {
       let pruned = 0;
       const pause = await this.#pace.step((rows) =>
         timed(this.#engine, async (tx) => {
-          const before = this.#keptSince(rule, tx.now) ?? 0;
+          const before = this.#cutoff(rule, tx.now) ?? 0;
           pruned = (await rule.prune?.(tx, before, rows, keys)) ?? 0;
         }),
       );
@@ -143,7 +143,7 @@ export class Housekeeping {
    * none.
    */
   async #look(rule: RetentionRule): Promise<readonly string[] | undefined> {
-    const before = this.#keptSince(rule);
+    const before = this.#cutoff(rule);
     if (before === null) return undefined;
     return this.#engine.store.readAside(LOOK_LIMIT_MS, async (reader) => {
       const keys = await rule.findDue?.(reader, before, MAX_KEYS);

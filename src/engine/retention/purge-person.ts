@@ -2,8 +2,9 @@
  * Removes the rows of one person: the kernel's part here, then each feature's. The work is done in
  * batches and may be started again at any point.
  */
-import { eachApart } from "../each-apart.ts";
+
 import type { Feature, Person } from "../feature.ts";
+import { forEachIndependently } from "../for-each-independently.ts";
 import { forgetKeysOf } from "../requests/idempotency-queries.ts";
 import { listRunners } from "../runs/runners/runner-queries.ts";
 import { deleteOpensOf } from "../sessions/log/open-queries.ts";
@@ -25,7 +26,7 @@ export async function purgePerson(parts: PurgeParts, person: Person): Promise<bo
   if (!(await purgeSessionsOf(engine, person, sessionTables))) return false;
   const runners = await engine.store.read((reader) => listRunners(reader, person.orgId));
   const own = runners.filter(({ owner_id }) => owner_id === person.userId);
-  await eachApart(own, ({ id }) => removeRunner(person, id));
+  await forEachIndependently(own, ({ id }) => removeRunner(person, id));
   await engine.store.transaction(async (tx) => {
     await forgetKeysOf(tx, `user:${person.userId}`);
     await deleteOpensOf(tx, person.userId);

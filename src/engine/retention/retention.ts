@@ -35,7 +35,7 @@ export interface RetentionRule {
 }
 
 /** Days of a kind as they hold now; null for good. Never fewer than the rule allows. */
-export function keptDays(
+export function retentionDays(
   rule: Pick<RetentionRule, "kind" | "defaultDays" | "minDays">,
   set: ReadonlyMap<string, number | null>,
 ): number | null {
@@ -46,12 +46,12 @@ export function keptDays(
 }
 
 /** Instant before which rows of a kind are removed; null for none. */
-export function keptSince(
+export function retentionCutoff(
   rule: RetentionRule,
   set: ReadonlyMap<string, number | null>,
   now: number,
 ): number | null {
-  const days = keptDays(rule, set);
+  const days = retentionDays(rule, set);
   return days === null ? null : now - days * DAY_MS;
 }
 

@@ -2,13 +2,13 @@
 import * as z from "zod";
 import { line } from "#base/text/text-schemas.ts";
 import { apiRoute } from "#protocol/api-route.ts";
-import { modelOfferSchema } from "#protocol/models.ts";
+import { modelCapabilitySchema } from "#protocol/models.ts";
 import { pageOf, pageQuery } from "#protocol/page.ts";
 import { databaseUseSchema } from "#protocol/reports/database-use.ts";
 import {
-  demandsSchema,
   EXECUTION_MODES,
   RUN_TYPES,
+  requirementsSchema,
   runnerSchema,
   runSchema,
 } from "#protocol/runs.ts";
@@ -35,7 +35,7 @@ const newRun = z
     parentSessionId: line(200).optional(),
     executionMode: z.enum(EXECUTION_MODES).default("async_poll"),
     timeoutMs: z.number().int().min(1).max(SYNC_MAX_MS).default(SYNC_DEFAULT_MS),
-    demands: demandsSchema.default({}),
+    demands: requirementsSchema.default({}),
   })
   .refine(
     (body) => (body.prompt === undefined) !== (body.parameters === undefined),
@@ -110,7 +110,7 @@ export const runnersApi = {
     path: "/api/models",
     summary: "Models that sessions can use, and what the others lack",
     tag: "Models",
-    response: pageOf(modelOfferSchema),
+    response: pageOf(modelCapabilitySchema),
   }),
   disk: apiRoute({
     method: "get",

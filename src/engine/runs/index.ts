@@ -1,7 +1,7 @@
 export type { Dispatcher } from "./claims/dispatcher.ts";
-export { requireModelOffered, requireRuntimeOffered } from "./claims/require-offered.ts";
+export { requireModelAvailable, requireRuntimeAvailable } from "./claims/require-available.ts";
 export { countByServer, meterModelCall } from "./journal/model-calls.ts";
-export { tellMachinesGone } from "./leases/machines-gone.ts";
+export { notifyMachinesGone } from "./leases/machines-gone.ts";
 export { findRun, findRunAgain, listLiveRuns, readyBacklog } from "./queries.ts";
 export { requestStop } from "./request-stop.ts";
 export { parseRunOptions } from "./run-options.ts";

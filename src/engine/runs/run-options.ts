@@ -1,12 +1,12 @@
 /** Options of a run, kept on its prompt until the run exists. */
 import * as z from "zod";
-import { demandsSchema, EXECUTION_MODES, RUN_TYPES } from "#protocol/runs.ts";
+import { EXECUTION_MODES, RUN_TYPES, requirementsSchema } from "#protocol/runs.ts";
 
 const runOptionsSchema = z.object({
   type: z.enum(RUN_TYPES).default("resume_session"),
   executionMode: z.enum(EXECUTION_MODES).default("async_poll"),
   agentName: z.string().nullable().default(null),
-  demands: demandsSchema.default({}),
+  demands: requirementsSchema.default({}),
 });
 export type RunOptions = z.infer<typeof runOptionsSchema>;
 

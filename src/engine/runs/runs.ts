@@ -2,7 +2,7 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { Page } from "#protocol/page.ts";
-import type { Demands, ExecutionMode, Run, RunType } from "#protocol/runs.ts";
+import type { ExecutionMode, Run, RunnerRequirements, RunType } from "#protocol/runs.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { decodeCursor, pageOf } from "../requests/cursor.ts";
 import { findRepeated, type IdempotentRequest } from "../requests/idempotency.ts";
@@ -12,7 +12,7 @@ import {
   type Principal,
   principalKey,
   requireMay,
-  sessionThing,
+  sessionResource,
 } from "../requests/principal.ts";
 import type { RunRow } from "../schema.ts";
 import { createSession } from "../sessions/create-session.ts";
@@ -20,7 +20,7 @@ import { withdrawPrompt } from "../sessions/prompts/change-queue.ts";
 import { findPrompt, findPromptByRun } from "../sessions/prompts/prompt-queries.ts";
 import { admitFrom } from "../sessions/prompts/prompts.ts";
 import { findSession } from "../sessions/queries.ts";
-import { requireReadable } from "../sessions/reading.ts";
+import { requireReadable } from "../sessions/session-access.ts";
 import type { SessionDefaults } from "../sessions/session-defaults.ts";
 import { newSession } from "../sessions/session-request.ts";
 import { cutTurn } from "../sessions/turns/cut-turn.ts";
@@ -40,7 +40,7 @@ export interface RunRequest {
   projectDir?: string | undefined;
   parentSessionId?: string | undefined;
   executionMode: ExecutionMode;
-  demands: Demands;
+  demands: RunnerRequirements;
 }
 
 const LIST = "runs";
@@ -144,8 +144,8 @@ async function writable(
   id: string,
   action: Action,
 ): Promise<SessionWriter> {
-  const session = await work.family(id);
-  if (!session || !may(principal, action, sessionThing(session.row))) throw notFound("session");
+  const session = await work.sessionWithParent(id);
+  if (!session || !may(principal, action, sessionResource(session.row))) throw notFound("session");
   return session;
 }
 

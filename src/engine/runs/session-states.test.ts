@@ -18,9 +18,9 @@ import type { Principal } from "../requests/principal.ts";
 import type { RunnerRow } from "../schema.ts";
 import { failUnmatched } from "./claims/unmatched.ts";
 import { endOverdueStops, expireLeases } from "./leases/leases.ts";
-import { tellMachinesGone } from "./leases/machines-gone.ts";
-import { listModelOffers } from "./runners/runner-desk.ts";
-import { whatBecameOf } from "./runners/turn-material.ts";
+import { notifyMachinesGone } from "./leases/machines-gone.ts";
+import { listModelCapabilities } from "./runners/runner-directory.ts";
+import { classifySessions } from "./runners/turn-material.ts";
 
 const owner: Principal = {
   kind: "user",
@@ -52,7 +52,7 @@ async function startKernel(store: Store): Promise<Kernel> {
   return kernel;
 }
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let made: TestDatabase | undefined;
     let store: Store;
@@ -289,7 +289,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await events(id)).filter((type) => /^session_st/.test(type))).toEqual([]);
     });
 
-    it("ends a turn that was told to end and does not, though its runner renews", async () => {
+    it("ends a turn that ignores a stop although its runner renews the lease", async () => {
       const id = await begin();
       const runner = await connect("one");
       const turn = await runner.turnOf(id);
@@ -307,7 +307,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(runner.frames.at(-1)).toMatchObject({ op: "lost", code: "stale_fence" });
     });
 
-    it("begins no turn beside one that was told to end and may still be at work", async () => {
+    it("begins no turn beside a stopped one that may still be at work", async () => {
       const id = await begin();
       const runner = await connect("one");
       const turn = await runner.turnOf(id);
@@ -346,7 +346,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
     });
 
-    it("waits while nobody is here, and for the machine with its files however long it is away", async () => {
+    it("waits while no runner is connected, and for the machine with its files however long it is offline", async () => {
       const id = await begin({ demands: { tags: ["gpu"] } });
       expect(await failUnmatched(kernel.engine, Date.now() + 60 * MINUTE)).toBe(0);
       const holder = await connect("holder", { tags: ["gpu"] });
@@ -382,7 +382,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
       await holder.die();
       await expireAll();
-      const look = (ms: number) => tellMachinesGone(kernel.engine, Date.now() + ms);
+      const look = (ms: number) => notifyMachinesGone(kernel.engine, Date.now() + ms);
       await look(4 * MINUTE);
       expect(await notices(id)).toEqual([]);
       await look(6 * MINUTE);
@@ -396,12 +396,15 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await notices(id)).toHaveLength(2);
     });
 
-    it("is gone for the machine that it left, when that comes back", async () => {
+    it("is reported as ended to the machine that it left, when that reconnects", async () => {
       const id = await begin();
       const holder = await connect("holder");
       await holder.journal(await holder.turnOf(id), { bind: bind(`wsp_${id}`) });
       const runner = { id: holder.id, org_id: "org_1" } as RunnerRow;
-      expect(await whatBecameOf(kernel.engine, runner, [id])).toEqual({ resting: [], gone: [] });
+      expect(await classifySessions(kernel.engine, runner, [id])).toEqual({
+        resting: [],
+        gone: [],
+      });
       await holder.die();
       // Until its lease has ended the runner may be at work, with only its connection lost.
       await expect(kernel.sessions.relocate(owner, id)).rejects.toMatchObject({
@@ -409,12 +412,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
       await expireAll();
       await kernel.sessions.relocate(owner, id);
-      expect(await whatBecameOf(kernel.engine, runner, [id])).toMatchObject({ gone: [id] });
+      expect(await classifySessions(kernel.engine, runner, [id])).toMatchObject({ gone: [id] });
       const other = await connect("other");
       expect(await other.turnOf(id)).toMatchObject({ carried: { files: [] }, attempt: 2 });
     });
 
-    it("goes on elsewhere with what was recorded when its machine is removed", async () => {
+    it("continues elsewhere with its recorded changes when its machine is removed", async () => {
       const id = await begin();
       const holder = await connect("holder");
       const turn = await holder.turnOf(id);
@@ -427,12 +430,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
     it("shows runners of a server that died as offline from the start of the next one", async () => {
       const runner = await connect("one", { models: MODELS });
-      expect(await store.read((reader) => listModelOffers(reader, owner))).toHaveLength(1);
+      expect(await store.read((reader) => listModelCapabilities(reader, owner))).toHaveLength(1);
       // State after a server was killed: its lock is free, and nothing else was written.
       await change(`update runners set server_id = 'srv_dead' where id = '${runner.id}'`);
       const next = await startKernel(store);
       expect((await next.runners.list(owner)).items).toMatchObject([{ state: "offline" }]);
-      expect(await store.read((reader) => listModelOffers(reader, owner))).toEqual([]);
+      expect(await store.read((reader) => listModelCapabilities(reader, owner))).toEqual([]);
     });
 
     it("confirms a runner that is idle, and shows one offline that nobody confirms", async () => {
@@ -450,7 +453,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("states on SQLite", async () => undefined);
+suite("states on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("on PostgreSQL", () => {
-  story("states on PostgreSQL", () => createTestDatabase());
+  suite("states on PostgreSQL", () => createTestDatabase());
 });

@@ -1,5 +1,5 @@
 /** Runs as clients see them, including those whose prompt still waits and that have no row yet. */
-import type { Demands, Run } from "#protocol/runs.ts";
+import type { Run, RunnerRequirements } from "#protocol/runs.ts";
 import type { PromptRow, RunRow, SessionRow } from "../schema.ts";
 import { isoTime } from "../sessions/log/event-view.ts";
 import { parseRunOptions } from "./run-options.ts";
@@ -18,7 +18,7 @@ export function runView(row: RunRow): Run {
     executionMode: row.execution_mode,
     runtime: row.runtime,
     agentName: row.agent_name,
-    demands: JSON.parse(row.demands) as Demands,
+    demands: JSON.parse(row.demands) as RunnerRequirements,
     runnerId: row.runner_id,
     fence: row.fence,
     attempts: row.attempts,

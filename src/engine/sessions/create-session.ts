@@ -1,11 +1,11 @@
 /** Creates a session: checks its limits and places it in its parent's tree. */
 import { cleanText } from "#base/text/clean-text.ts";
 import { addressText, type RepositoryAddress } from "#protocol/names/repository-address.ts";
-import type { Demands } from "#protocol/runs.ts";
+import type { RunnerRequirements } from "#protocol/runs.ts";
 import { isOrchestrator, type QueueMode, type SessionKind } from "#protocol/sessions.ts";
 import type { SessionRow } from "../schema.ts";
 import { createdSession } from "../transitions/session-transitions.ts";
-import type { Asked, SessionWriter, Work } from "../work.ts";
+import type { RequestedFields, SessionWriter, Work } from "../work.ts";
 import { findRoom } from "./lifecycle/ceilings.ts";
 import { finishPurge } from "./purge/purge.ts";
 import { lockOrg } from "./queries.ts";
@@ -19,7 +19,7 @@ export interface NewSession {
   kind: SessionKind;
   purpose: "task" | "review";
   parent: SessionRow | null;
-  asked: Asked;
+  requested: RequestedFields;
   runtime: string;
   model: string | null;
   repo: RepositoryAddress | null;
@@ -29,7 +29,7 @@ export interface NewSession {
   instructions: string | null;
   budgetMicros: number | null;
   /** Requirements of all its runs for their runner. */
-  demands?: Demands | null;
+  demands?: RunnerRequirements | null;
   projectDir: string | null;
   /**
    * True when the session may use a folder of a runner's machine, as `repo` or `projectDir` names
@@ -46,13 +46,13 @@ export async function createSession(work: Work, input: NewSession): Promise<Sess
   if (isOrchestrator(input)) await finishPurge(work, input.id);
   const session = work.create(sessionRow(input, work.now));
   const { row } = session;
-  await work.emit({ type: "session_making", session, asked: input.asked });
+  await work.emit({ type: "session_making", session, requested: input.requested });
   row.exclusive = isExclusive(row) ? 1 : 0;
   session.record({
     type: "session_created",
     data: { kind: row.kind, runtime: row.runtime, parentSessionId: row.parent_session_id },
   });
-  await work.emit({ type: "session_created", session, asked: input.asked });
+  await work.emit({ type: "session_created", session, requested: input.requested });
   return session;
 }
 
@@ -75,7 +75,7 @@ function isExclusive({ kind, runtime, repo }: SessionRow): boolean {
   return !(isOrchestrator({ kind }) && runtime === "native" && repo === null);
 }
 
-function demandsText(demands: Demands | null | undefined): string | null {
+function requirementsText(demands: RunnerRequirements | null | undefined): string | null {
   return demands && Object.keys(demands).length > 0 ? JSON.stringify(demands) : null;
 }
 
@@ -121,7 +121,7 @@ function sessionRow(input: NewSession, now: number): SessionRow {
     prompts_total: 0,
     started: 0,
     messages_total: 0,
-    demands: demandsText(input.demands),
+    demands: requirementsText(input.demands),
     cost_micros: 0,
     cost_unknown: 0,
     created_at: now,

@@ -7,8 +7,8 @@ import type { Reader } from "#base/store/index.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { matchRunners, takeoverAt, troubleOf } from "../runs/claims/runner-match.ts";
 import { listLiveRunsOf } from "../runs/claims/waiting-run-queries.ts";
-import type { RunnerStanding } from "../runs/runners/runner-capabilities.ts";
-import { listStandings } from "../runs/runners/runner-queries.ts";
+import type { RunnerAvailability } from "../runs/runners/runner-capabilities.ts";
+import { listRunnerAvailability } from "../runs/runners/runner-queries.ts";
 import type { RunRow, SessionRow } from "../schema.ts";
 import type { ReadContext } from "./read-context.ts";
 import { sessionWait, UNKNOWN_SURROUNDINGS } from "./turns/waiting-for.ts";
@@ -43,14 +43,14 @@ async function lookAroundSessions(
   if (!first) return (row) => surroundingsOf(row, [], [], now);
   const ids = live.map(({ id }) => id);
   const runs = Map.groupBy(await listLiveRunsOf(reader, ids), ({ session_id }) => session_id);
-  const runners = await listStandings(reader, first.org_id);
+  const runners = await listRunnerAvailability(reader, first.org_id);
   return (row) => surroundingsOf(row, runs.get(row.id) ?? [], runners, now);
 }
 
 function surroundingsOf(
   row: SessionRow,
   runs: readonly RunRow[],
-  runners: readonly RunnerStanding[],
+  runners: readonly RunnerAvailability[],
   now: number,
 ): SessionSurroundings {
   const run = runs.find(({ state }) => state === row.run_state);

@@ -22,7 +22,7 @@ export { admitFrom, isRetryable } from "./prompts/prompts.ts";
 export { purgeEnded } from "./purge/purge.ts";
 export { findSession, listActiveOwners, listChildren } from "./queries.ts";
 export { type ReadContext, readContext } from "./read-context.ts";
-export { requireReadable } from "./reading.ts";
+export { requireReadable } from "./session-access.ts";
 export { newSession, type SessionRequest } from "./session-request.ts";
 export { treeTop, viewSession } from "./states.ts";
 export { stopTurn, turnsToStop } from "./turns/stop-turn.ts";

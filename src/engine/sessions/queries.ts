@@ -249,7 +249,7 @@ export async function listHeldAsleep(
   return (await reader.all(selectHeldAsleep, { after, limit })).map((row) => row.id);
 }
 
-export interface SessionLife {
+export interface SessionLifecycle {
   id: string;
   lifecycle: Lifecycle;
   kind: SessionRow["kind"];
@@ -259,11 +259,11 @@ export interface SessionLife {
   left_at: number | null;
 }
 /** Lifecycles of those sessions that exist. */
-export async function listSessionLives(
+export async function listSessionLifecycles(
   reader: Reader,
   orgId: string,
   ids: readonly string[],
-): Promise<SessionLife[]> {
+): Promise<SessionLifecycle[]> {
   if (ids.length === 0) return [];
   const query = builder<KernelTables>(reader.dialect)
     .selectFrom("sessions")
@@ -272,7 +272,7 @@ export async function listSessionLives(
     .select(["workspaces.runner_id", "workspaces.left_at"])
     .where("sessions.org_id", "=", orgId)
     .where("sessions.id", "in", ids);
-  return reader.query<SessionLife>(query.compile());
+  return reader.query<SessionLifecycle>(query.compile());
 }
 
 // threads
@@ -318,7 +318,7 @@ const updateThreadContext = prepare<{ id: string; seq: number }, unknown>((db, p
     })
     .where("id", "=", p("id")),
 );
-export function freshContext(tx: Tx, threadId: string, seq: number): Promise<number> {
+export function resetContext(tx: Tx, threadId: string, seq: number): Promise<number> {
   return tx.run(updateThreadContext, { id: threadId, seq });
 }
 

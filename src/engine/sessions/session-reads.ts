@@ -3,13 +3,13 @@ import { notFound } from "#base/refusal.ts";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Entry, Lifecycle, Session } from "#protocol/sessions.ts";
-import { decodeCursor, encodeCursor, type Place, pageOf } from "../requests/cursor.ts";
+import { type CursorPosition, decodeCursor, encodeCursor, pageOf } from "../requests/cursor.ts";
 import {
   type Action,
   may,
   type Principal,
   requireMay,
-  sessionThing,
+  sessionResource,
 } from "../requests/principal.ts";
 import type { SessionRow } from "../schema.ts";
 import type { Engine } from "../work.ts";
@@ -18,7 +18,7 @@ import { listEntries, listEventSizes, listEvents } from "./log/event-queries.ts"
 import { entryView, eventView } from "./log/event-view.ts";
 import { findSession, type KeptFilter, listSessions, type SessionFilter } from "./queries.ts";
 import { readContext } from "./read-context.ts";
-import { type Reading, requireReadable } from "./reading.ts";
+import { requireReadable, type SessionAccess } from "./session-access.ts";
 import { treeTop } from "./states.ts";
 
 export interface SessionQuery {
@@ -48,7 +48,7 @@ const MAX_SCANNED_PAGES = 20;
 
 export function createSessionReads(engine: Engine) {
   const { store, clock } = engine;
-  const readable = (principal: Principal, id: string): Promise<Reading> =>
+  const readable = (principal: Principal, id: string): Promise<SessionAccess> =>
     store.read(async (reader) =>
       requireReadable(reader, principal, await findSession(reader, id), clock.now()),
     );
@@ -78,11 +78,11 @@ export function createSessionReads(engine: Engine) {
         found.push(...sessions.filter((session) => matches(session, query.status)));
         const last = rows.at(-1);
         if (!last || rows.length <= query.limit) before = undefined;
-        else before = placeOf(last);
+        else before = positionOf(last);
         if (!before) break;
       }
       if (found.length > query.limit || !before) {
-        return pageOf(LIST, found, query.limit, placeOfSession, (session) => session);
+        return pageOf(LIST, found, query.limit, positionOfSession, (session) => session);
       }
       return { items: found, next: encodeCursor(LIST, before) };
     },
@@ -119,7 +119,7 @@ export function createSessionReads(engine: Engine) {
     /** Id of the session at the top of a tree, for live topics of the whole tree. */
     async topFor(principal: Principal, id: string, action: Action): Promise<string> {
       const session = await store.read((reader) => findSession(reader, id));
-      if (!session || !may(principal, action, sessionThing(session))) throw notFound("session");
+      if (!session || !may(principal, action, sessionResource(session))) throw notFound("session");
       return treeTop(session);
     },
 
@@ -184,7 +184,7 @@ function countWithin(sizes: readonly number[], bound: number): number {
 function filterOf(
   principal: Principal,
   query: SessionQuery,
-  before: Place | undefined,
+  before: CursorPosition | undefined,
 ): SessionFilter {
   const { lifecycle, kind, parent, q, limit } = query;
   return {
@@ -203,10 +203,10 @@ function matches({ activity, status }: Session, wanted: readonly string[] | unde
   return !wanted || wanted.includes(activity) || wanted.includes(status);
 }
 
-function placeOfSession({ createdAt, id }: Session): Place {
+function positionOfSession({ createdAt, id }: Session): CursorPosition {
   return { at: Date.parse(createdAt), id };
 }
 
-function placeOf(row: SessionRow): Place {
+function positionOf(row: SessionRow): CursorPosition {
   return { at: row.created_at, id: row.id };
 }

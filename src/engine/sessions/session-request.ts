@@ -8,14 +8,14 @@ import {
   readRepositoryAddress,
   storedRepositoryAddress,
 } from "#protocol/names/repository-address.ts";
-import type { Demands } from "#protocol/runs.ts";
+import type { RunnerRequirements } from "#protocol/runs.ts";
 import {
   isOrchestrator,
   type QueueMode,
   type SessionKind,
   TRIAL_RUNTIMES,
 } from "#protocol/sessions.ts";
-import { may, type Principal, principalKey, sessionThing } from "../requests/principal.ts";
+import { may, type Principal, principalKey, sessionResource } from "../requests/principal.ts";
 import type { SessionRow } from "../schema.ts";
 import type { KeptFields, Work } from "../work.ts";
 import type { NewSession } from "./create-session.ts";
@@ -37,7 +37,7 @@ export interface SessionRequest extends KeptFields {
   instructions?: string | undefined;
   budget?: number | undefined;
   /** Requirements of its runs for their runner, also for later prompts. */
-  demands?: Demands | undefined;
+  demands?: RunnerRequirements | undefined;
   projectDir?: string | undefined;
   agentName?: string | undefined;
   prompt?: string | undefined;
@@ -66,50 +66,51 @@ export async function newSession(
   const place = placeOf(principal, request, parent);
   refuseTrialRuntime(principal, request, parent);
   if (request.branch !== undefined && !isBranchName(request.branch)) throw branchInvalid();
-  const said = { ...UNSAID, ...withoutUndefined(request) };
+  const requested = { ...DEFAULT_REQUEST, ...withoutUndefined(request) };
   return {
     id,
     orgId: principal.orgId,
     ownerId: ownerOf(principal),
     createdBy: principalKey(principal),
     parent,
-    title: said.title,
+    title: requested.title,
     ...kindOf(request),
-    asked: {
-      runtime: said.runtime !== null,
-      model: said.model !== null,
+    requested: {
+      runtime: requested.runtime !== null,
+      model: requested.model !== null,
       persona:
-        said.personaSlug !== undefined && (principal.kind !== "session" || said.isPersonaAsked),
-      callback: said.isCallback,
-      personaSlug: said.personaSlug,
-      enableMemory: said.enableMemory,
-      requirePlanApproval: said.requirePlanApproval,
+        requested.personaSlug !== undefined &&
+        (principal.kind !== "session" || requested.isPersonaAsked),
+      callback: requested.isCallback,
+      personaSlug: requested.personaSlug,
+      enableMemory: requested.enableMemory,
+      requirePlanApproval: requested.requirePlanApproval,
     },
-    runtime: said.runtime ?? parent?.runtime ?? defaults.runtime,
-    model: said.model ?? parent?.model ?? defaults.model,
+    runtime: requested.runtime ?? parent?.runtime ?? defaults.runtime,
+    model: requested.model ?? parent?.model ?? defaults.model,
     ...place,
-    branch: said.branch,
-    projectDir: said.projectDir,
-    scopeKey: said.scopeKey,
-    queueMode: said.queueMode,
-    instructions: said.instructions,
-    budgetMicros: said.budget,
-    demands: said.demands,
-    agentName: said.agentName,
+    branch: requested.branch,
+    projectDir: requested.projectDir,
+    scopeKey: requested.scopeKey,
+    queueMode: requested.queueMode,
+    instructions: requested.instructions,
+    budgetMicros: requested.budget,
+    demands: requested.demands,
+    agentName: requested.agentName,
   };
 }
 
 /** Kind and purpose mean the same; a request whose two values differ is refused. */
 function kindOf({ kind, purpose }: SessionRequest): Pick<NewSession, "kind" | "purpose"> {
-  const said = purpose ?? (kind === "review" ? "review" : "task");
-  if (kind !== undefined && kind !== said) {
+  const chosen = purpose ?? (kind === "review" ? "review" : "task");
+  if (kind !== undefined && kind !== chosen) {
     throw new Refusal(
       "invalid",
       "purpose_conflict",
-      `kind is ${kind} and purpose is ${said}. Give one of them, or the same value in both.`,
+      `kind is ${kind} and purpose is ${chosen}. Give one of them, or the same value in both.`,
     );
   }
-  return { kind: said, purpose: said };
+  return { kind: chosen, purpose: chosen };
 }
 
 interface RequestedPlace {
@@ -181,7 +182,7 @@ function branchInvalid(): Refusal {
   );
 }
 
-const UNSAID = {
+const DEFAULT_REQUEST = {
   title: null as string | null,
   runtime: null as string | null,
   model: null as string | null,
@@ -190,7 +191,7 @@ const UNSAID = {
   queueMode: "followup" as QueueMode,
   instructions: null as string | null,
   budget: null as number | null,
-  demands: null as Demands | null,
+  demands: null as RunnerRequirements | null,
   projectDir: null as string | null,
   agentName: null as string | null,
   isCallback: false,
@@ -202,7 +203,7 @@ function withoutUndefined({
   kind: _kind,
   purpose: _purpose,
   ...request
-}: SessionRequest): Partial<typeof UNSAID> & KeptFields {
+}: SessionRequest): Partial<typeof DEFAULT_REQUEST> & KeptFields {
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 }
 
@@ -231,5 +232,5 @@ async function parentOf(
 /** People put children under sessions that they manage, an agent only under its own. */
 function mayParent(principal: Principal, parent: SessionRow): boolean {
   if (principal.kind === "session") return principal.sessionId === parent.id;
-  return may(principal, "session.manage", sessionThing(parent));
+  return may(principal, "session.manage", sessionResource(parent));
 }

@@ -10,7 +10,7 @@ import {
   type Principal,
   principalKey,
   requireMay,
-  sessionThing,
+  sessionResource,
 } from "../requests/principal.ts";
 import {
   type ChildrenFate,
@@ -81,13 +81,13 @@ export function createSessions(engine: Engine, defaults: SessionDefaults) {
       idempotent?: IdempotentRequest,
     ): Promise<Session> => createFrom(engine, defaults, principal, request, idempotent).then(bound),
 
-    update: (principal: Principal, id: string, wish: SessionChange) =>
+    update: (principal: Principal, id: string, requested: SessionChange) =>
       change(principal, id, async (work, session) => {
-        if (wish.budget !== undefined) requirePerson(principal);
+        if (requested.budget !== undefined) requirePerson(principal);
         const before = { ...session.row };
-        applyChange(session, wish);
-        const fields = Object.keys(wish);
-        await work.emit({ type: "session_changed", session, fields, kept: wish, before });
+        applyChange(session, requested);
+        const fields = Object.keys(requested);
+        await work.emit({ type: "session_changed", session, fields, kept: requested, before });
       }),
 
     /** Ends the turn of this prompt; without a prompt, the running turn. Queued prompts stay. */
@@ -126,8 +126,8 @@ async function requireManaged(
   principal: Principal,
   id: string,
 ): Promise<SessionWriter> {
-  const session = await work.family(id);
-  if (session && may(principal, "session.manage", sessionThing(session.row))) return session;
+  const session = await work.sessionWithParent(id);
+  if (session && may(principal, "session.manage", sessionResource(session.row))) return session;
   throw notFound("session");
 }
 
@@ -141,15 +141,15 @@ function requirePerson({ kind }: Principal): void {
   );
 }
 
-function applyChange(session: SessionWriter, wish: SessionChange): void {
+function applyChange(session: SessionWriter, requested: SessionChange): void {
   const { row } = session;
   const clean = (text: string | null) => (text === null ? null : cleanText(text));
-  if (wish.title !== undefined) row.title = clean(wish.title);
-  if (wish.queueMode !== undefined) row.queue_mode = wish.queueMode;
-  if (wish.model !== undefined) row.model = clean(wish.model);
-  if (wish.instructions !== undefined) row.instructions = clean(wish.instructions);
-  if (wish.budget !== undefined) row.budget_micros = wish.budget;
-  const fields = Object.keys(wish);
+  if (requested.title !== undefined) row.title = clean(requested.title);
+  if (requested.queueMode !== undefined) row.queue_mode = requested.queueMode;
+  if (requested.model !== undefined) row.model = clean(requested.model);
+  if (requested.instructions !== undefined) row.instructions = clean(requested.instructions);
+  if (requested.budget !== undefined) row.budget_micros = requested.budget;
+  const fields = Object.keys(requested);
   session.record({ type: "session_updated", reason: "changed", data: { fields } });
 }
 

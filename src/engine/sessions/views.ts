@@ -7,7 +7,7 @@ import {
   type Prompt,
   type Session,
 } from "#protocol/sessions.ts";
-import { sessionDemands } from "../runs/claims/fit.ts";
+import { sessionRequirements } from "../runs/claims/fit.ts";
 import type { PromptRow, SessionRow } from "../schema.ts";
 import { isoTime } from "./log/event-view.ts";
 import { type RunTrouble, viewSession } from "./states.ts";
@@ -62,7 +62,7 @@ export function sessionView(
     queueMode: row.queue_mode,
     instructions: row.instructions,
     budget: row.budget_micros,
-    projectDir: row.project_dir ?? sessionDemands(row).projectDir ?? null,
+    projectDir: row.project_dir ?? sessionRequirements(row).projectDir ?? null,
     agentName: row.agent_name,
     executorSessionId: row.executor_session_id,
     executorProfile: row.executor_profile,

@@ -10,9 +10,9 @@ import { deliverDue } from "../outbox/index.ts";
 import type { Housekeeping } from "../retention/housekeeping.ts";
 import { failUnmatched, NO_MATCH_AFTER_MS } from "../runs/claims/unmatched.ts";
 import { endOverdueStops, expireLeases } from "../runs/leases/leases.ts";
-import { tellMachinesGone } from "../runs/leases/machines-gone.ts";
+import { notifyMachinesGone } from "../runs/leases/machines-gone.ts";
 import { fallAsleep, wakeHeld } from "../sessions/lifecycle/fall-asleep.ts";
-import { tellGrowth } from "../sessions/log/growth.ts";
+import { announceGrowth } from "../sessions/log/growth.ts";
 import type { Engine } from "../work.ts";
 import { runDueTimers } from "./timers.ts";
 
@@ -95,7 +95,7 @@ export class Sweeps {
     await this.#lookForMissingRunners(now);
     if (now - this.#lastGrowth >= GROWTH_EVERY_MS) {
       this.#lastGrowth = now;
-      await this.#attempt("growth", () => tellGrowth(engine));
+      await this.#attempt("growth", () => announceGrowth(engine));
     }
     if (now - this.#lastSlow >= SLOW_EVERY_MS) {
       this.#lastSlow = now;
@@ -120,7 +120,7 @@ export class Sweeps {
     if (!isDue || now < this.#noUnmatchedBefore) return;
     this.#lastMissing = now;
     await this.#attempt("unmatched", () => failUnmatched(engine, now));
-    await this.#attempt("machines gone", () => tellMachinesGone(engine, now));
+    await this.#attempt("machines gone", () => notifyMachinesGone(engine, now));
   }
 
   async #sweepFeatures(now: number): Promise<void> {

@@ -1,7 +1,7 @@
 /** Timers are rows with a due time, so a restart loses none. One timer for each kind and subject. */
 import type { Tx } from "#base/store/index.ts";
-import { eachApart } from "../each-apart.ts";
 import type { TimerHandler } from "../feature.ts";
+import { forEachIndependently } from "../for-each-independently.ts";
 import { command, type Engine, type Work } from "../work.ts";
 import { deleteTimer, insertTimer, listDueTimers, takeTimer } from "./timer-queries.ts";
 
@@ -33,7 +33,7 @@ export async function runDueTimers(
   const due = await engine.store.read((reader) =>
     listDueTimers(reader, Object.keys(handlers), now, BATCH),
   );
-  await eachApart(due, (timer) =>
+  await forEachIndependently(due, (timer) =>
     command(engine, async (work) => {
       if (await takeTimer(work.tx, timer.id)) await handlers[timer.kind]?.(work, timer);
     }),

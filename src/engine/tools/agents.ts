@@ -2,7 +2,7 @@
  * Agents that act for themselves: an agent program presents its run token and acts as the session
  * it works for, with the tools of that session and no others.
  */
-import { type ToolOffer, toolOffer } from "#protocol/tools.ts";
+import { type ToolDefinition, toolDefinition } from "#protocol/tools.ts";
 import type { Principal } from "../requests/principal.ts";
 import { findRun } from "../runs/queries.ts";
 import type { RunTokens } from "../runs/runners/run-tokens.ts";
@@ -38,9 +38,9 @@ export function createAgents({ tokens, ...parts }: AgentsOptions) {
     },
 
     /** Tools of the server that the agent has. */
-    async listTools(agent: AgentPrincipal): Promise<ToolOffer[]> {
+    async listTools(agent: AgentPrincipal): Promise<ToolDefinition[]> {
       const session = await engine.store.read((reader) => findSession(reader, agent.sessionId));
-      return session ? catalogue.toolsFor(session).map(toolOffer) : [];
+      return session ? catalogue.toolsFor(session).map(toolDefinition) : [];
     },
 
     async callTool(agent: AgentPrincipal, call: AgentCall): Promise<ToolAnswer> {

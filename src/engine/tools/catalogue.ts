@@ -5,11 +5,11 @@
 import { isOrchestrator } from "#protocol/sessions.ts";
 import {
   type AgentRole,
-  isOffered,
-  type ToolOffer,
+  isAvailableTo,
+  type ToolDefinition,
   type ToolSpec,
   type ToolUser,
-  toolOffer,
+  toolDefinition,
   workspaceTools,
 } from "#protocol/tools.ts";
 import type { SessionRow } from "../schema.ts";
@@ -30,7 +30,7 @@ export interface Catalogue {
   /** Tools of the server that an agent has. */
   toolsFor(session: SessionRow): readonly Tool[];
   /** Descriptions of the server's tools for runners. */
-  readonly offers: readonly ToolOffer[];
+  readonly definitions: readonly ToolDefinition[];
 }
 
 export function createCatalogue(tools: readonly Tool[]): Catalogue {
@@ -43,15 +43,15 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
     namesFor(session) {
       const user = toolUserOf(session);
       const key = `${user.role} ${user.hasRepo} ${session.labels}`;
-      const known = names.get(key) ?? offered([...workspaceTools, ...tools], user);
+      const known = names.get(key) ?? definitionsFor([...workspaceTools, ...tools], user);
       names.set(key, known);
       return known;
     },
     toolsFor(session) {
       const user = toolUserOf(session);
-      return tools.filter((tool) => isOffered(tool, user));
+      return tools.filter((tool) => isAvailableTo(tool, user));
     },
-    offers: tools.map(toolOffer),
+    definitions: tools.map(toolDefinition),
   };
 }
 
@@ -70,13 +70,13 @@ function pick<T extends ToolSpec>(
   user: ToolUser | undefined,
 ): T | undefined {
   if (tools.length < 2) return tools[0];
-  const own = user ? tools.filter((tool) => isOffered(tool, user)) : tools;
+  const own = user ? tools.filter((tool) => isAvailableTo(tool, user)) : tools;
   const choice = own.length > 0 ? own : tools;
   return choice.find(({ schema }) => schema.safeParse(input).success) ?? choice[0];
 }
 
-function offered(tools: readonly ToolSpec[], user: ToolUser): string[] {
-  return tools.filter((tool) => isOffered(tool, user)).map(({ name }) => name);
+function definitionsFor(tools: readonly ToolSpec[], user: ToolUser): string[] {
+  return tools.filter((tool) => isAvailableTo(tool, user)).map(({ name }) => name);
 }
 
 export function toolUserOf(session: SessionRow): ToolUser {

@@ -4,7 +4,7 @@
  * verdict and its call are one fact.
  */
 import type { Verdict } from "#protocol/sessions.ts";
-import { gateKindOf, isOffered } from "#protocol/tools.ts";
+import { gateKindOf, isAvailableTo } from "#protocol/tools.ts";
 import type { CallOnRecord } from "../call-facts.ts";
 import { findDenial } from "../gates/queries.ts";
 import type { RunRow } from "../schema.ts";
@@ -55,18 +55,18 @@ export interface ToolPolicy {
 
 export function createToolPolicy(catalogue: Catalogue, judges: readonly Judge[]): ToolPolicy {
   return {
-    async judge(work, session, run, asked) {
-      const read = readCall(catalogue, session, run, asked);
+    async judge(work, session, run, request) {
+      const read = readCall(catalogue, session, run, request);
       if ("invalid" in read) return { verdict: "invalid", reason: read.invalid };
       const judgement = await strictest(work, judges, { ...read, isAgain: false });
       const settled = await settleWhoIsAsked(work, read, judgement);
       return { ...settled, target: read.target };
     },
-    async findDenial(work, session, run, asked) {
-      const read = readCall(catalogue, session, run, asked);
+    async findDenial(work, session, run, request) {
+      const read = readCall(catalogue, session, run, request);
       // The session may have lost the tool since. A plan or a question performs nothing.
       if ("invalid" in read)
-        return gateKindOf(asked.tool) === "approval" ? read.invalid : undefined;
+        return gateKindOf(request.tool) === "approval" ? read.invalid : undefined;
       const { verdict, reason } = await strictest(work, judges, { ...read, isAgain: true });
       return verdict === "deny" ? (reason ?? "This is no longer allowed.") : undefined;
     },
@@ -84,7 +84,7 @@ function readCall(
   const user = toolUserOf(session.row);
   const tool = catalogue.find(name, input, user);
   // A tool that only others have gets the same answer as a tool that does not exist.
-  if (!tool || !isOffered(tool, user))
+  if (!tool || !isAvailableTo(tool, user))
     return { invalid: unknownTool(name, catalogue.namesFor(session.row)) };
   if (typeof input === "string") return { invalid: NOT_JSON };
   const parsed = tool.schema.safeParse(input);
@@ -112,8 +112,8 @@ async function strictest(
     reason: null,
   };
   for (const judge of judges) {
-    const said = await judge(work, call);
-    if (said && STRICTNESS[said.verdict] > STRICTNESS[result.verdict]) result = said;
+    const judgement = await judge(work, call);
+    if (judgement && STRICTNESS[judgement.verdict] > STRICTNESS[result.verdict]) result = judgement;
   }
   return result;
 }

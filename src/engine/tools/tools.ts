@@ -91,10 +91,13 @@ export async function lockCaller(
   input?: unknown,
 ): Promise<SessionWriter | undefined> {
   if (tool?.makesSessions) await lockOrg(work.tx, org_id);
-  const asked = tool?.reaches && tool.schema.safeParse(input);
-  if (tool?.reaches && asked?.success)
-    await work.families([session_id, ...(await tool.reaches(work.tx, session_id, asked.data))]);
-  return work.family(session_id);
+  const parsed = tool?.reaches && tool.schema.safeParse(input);
+  if (tool?.reaches && parsed?.success)
+    await work.sessionsWithParents([
+      session_id,
+      ...(await tool.reaches(work.tx, session_id, parsed.data)),
+    ]);
+  return work.sessionWithParent(session_id);
 }
 
 /** A repeated call gets its earlier result, whatever the rules say since. */

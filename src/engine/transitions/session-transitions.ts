@@ -81,11 +81,17 @@ function isNewIncarnation({ lifecycle }: SessionRow, event: LifecycleEvent): boo
 }
 
 /** Order of run states: a session with several live runs shows the first that one of them has. */
-const TELLING: readonly RunState[] = ["gated", "stopping", "running", "claimed", "pending"];
+const RUN_STATE_PRIORITY: readonly RunState[] = [
+  "gated",
+  "stopping",
+  "running",
+  "claimed",
+  "pending",
+];
 
 /** Column to set when live runs of a session have changed; `live` holds the states of all of them. */
 export function showLiveRuns(live: readonly RunState[]): Pick<SessionRow, "run_state"> {
-  return { run_state: TELLING.find((state) => live.includes(state)) ?? null };
+  return { run_state: RUN_STATE_PRIORITY.find((state) => live.includes(state)) ?? null };
 }
 
 /**

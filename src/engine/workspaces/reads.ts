@@ -8,7 +8,7 @@ import { diskOf } from "../runs/runners/runners.ts";
 import { findBlob } from "../sessions/log/blob-queries.ts";
 import { isoTime } from "../sessions/log/event-view.ts";
 import { findSession } from "../sessions/queries.ts";
-import { type Reading, requireReadable } from "../sessions/reading.ts";
+import { requireReadable, type SessionAccess } from "../sessions/session-access.ts";
 import type { Engine } from "../work.ts";
 import {
   findFile,
@@ -22,7 +22,11 @@ const MAX_FILES = 500;
 const NOTHING: WorkspaceChanges = { files: [], more: 0, additions: 0, deletions: 0 };
 
 export function createWorkspaceReads({ store, clock }: Engine) {
-  const readable = async (reader: Reader, principal: Principal, id: string): Promise<Reading> =>
+  const readable = async (
+    reader: Reader,
+    principal: Principal,
+    id: string,
+  ): Promise<SessionAccess> =>
     requireReadable(reader, principal, await findSession(reader, id), clock.now());
 
   return {

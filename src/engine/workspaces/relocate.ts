@@ -8,11 +8,11 @@ import { storedRepositoryAddress } from "#protocol/names/repository-address.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { exactPatch, type WorkspaceChanges } from "#protocol/workspaces.ts";
 import { endUnusedApprovals } from "../gates/gates.ts";
-import { fits, requirementsKey, requirementsOf, sessionDemands } from "../runs/claims/fit.ts";
+import { fits, requirementsKey, requirementsOf, sessionRequirements } from "../runs/claims/fit.ts";
 import { EXPIRY_MARGIN_MS } from "../runs/leases/leases.ts";
 import { loseRun } from "../runs/leases/lose-run.ts";
 import { findRun, listLiveRuns, saveRun } from "../runs/queries.ts";
-import { findRunner, listStandings } from "../runs/runners/runner-queries.ts";
+import { findRunner, listRunnerAvailability } from "../runs/runners/runner-queries.ts";
 import type { RunnerRow, RunRow, SessionRow, WorkspaceRow } from "../schema.ts";
 import type { SessionWriter, Work } from "../work.ts";
 import { findWorkspace, upsertWorkspace } from "./queries.ts";
@@ -29,7 +29,7 @@ export async function relocateSession(work: Work, session: SessionWriter): Promi
   await requireElsewhere(work, row, workspace.runner_id);
   const live = await listLiveRuns(work.tx, row.id);
   requireGone(await findRunner(work.tx, workspace.runner_id), live, work.now);
-  requireNothingAsked(live);
+  requireNoPendingGate(live);
   await leaveWorkspace(work, session, workspace);
 }
 
@@ -104,11 +104,11 @@ function requireMovable(
 
 /** A session that requires a machine or a folder by name moves only to a runner that has it too. */
 async function requireElsewhere(work: Work, row: SessionRow, goneId: string): Promise<void> {
-  const demands = sessionDemands(row);
+  const demands = sessionRequirements(row);
   if (demands.hostname === undefined && demands.projectDir === undefined) return;
   const { org_id: orgId, owner_id: ownerId, runtime } = row;
   const requirements = { orgId, ownerId, runtime, demands, pinnedRunnerId: null };
-  const standings = await listStandings(work.tx, orgId);
+  const standings = await listRunnerAvailability(work.tx, orgId);
   if (standings.some(({ id, capabilities }) => id !== goneId && fits(capabilities, requirements)))
     return;
   const wanted = [
@@ -126,7 +126,7 @@ async function requireElsewhere(work: Work, row: SessionRow, goneId: string): Pr
  * Refuses while a gate is pending: a person decides about the call as shown, on the machine it was
  * made for.
  */
-function requireNothingAsked(live: readonly RunRow[]): void {
+function requireNoPendingGate(live: readonly RunRow[]): void {
   if (live.every(({ state }) => state !== "gated")) return;
   throw new Refusal(
     "conflict",

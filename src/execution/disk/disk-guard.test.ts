@@ -86,7 +86,7 @@ async function start(provider: SandboxProvider, quota = { bytes: 8 * MiB, files:
   return machine;
 }
 
-const wish = (sessionId: string) => ({
+const request = (sessionId: string) => ({
   sessionId,
   repository: null,
   branch: null,
@@ -127,8 +127,8 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
   it("ends a command that writes too much, and no other", async () => {
     const { workspaces } = await start(create());
     const [hostile, victim] = await Promise.all([
-      workspaces.open(wish("ses_hostile")),
-      workspaces.open(wish("ses_victim")),
+      workspaces.open(request("ses_hostile")),
+      workspaces.open(request("ses_victim")),
     ]);
     const stays = begin(victim, "while [ ! -e end ]; do date >now; sleep 0.02; done; echo done");
     const end = await sh(hostile, FILL);
@@ -140,7 +140,7 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
 
   it("counts /tmp and the home folder too", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish("ses_1"));
+    const workspace = await workspaces.open(request("ses_1"));
     for (const place of ["$TMPDIR", "$HOME"]) {
       const end = await sh(workspace, `cd ${place} && ${FILL}`);
       expect(end, place).toMatchObject({ killedBy: "quota" });
@@ -150,7 +150,7 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
 
   it("ends a command that makes too many files", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish("ses_1"));
+    const workspace = await workspaces.open(request("ses_1"));
     const many = "n=0; while :; do : >f$n; n=$((n+1)); [ $n -lt 500 ] || sleep 1; done";
     const end = await sh(workspace, many);
     expect(end).toMatchObject({ killedBy: "quota" });
@@ -159,14 +159,14 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
 
   it("counts every name of a file with many", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish("ses_1"));
+    const workspace = await workspaces.open(request("ses_1"));
     const links = ": >f; n=0; while :; do ln f l$n; n=$((n+1)); [ $n -lt 500 ] || sleep 1; done";
     expect(await sh(workspace, links)).toMatchObject({ killedBy: "quota" });
   });
 
   it.skipIf(!PERL)("finds what lies too deep for a path", async () => {
     const { workspaces } = await start(create(), { bytes: 8 * MiB, files: 400 });
-    const workspace = await workspaces.open(wish("ses_1"));
+    const workspace = await workspaces.open(request("ses_1"));
     const end = await sh(workspace, dig(30).replace("DEEP", FILL));
     expect(end).toMatchObject({ killedBy: "quota" });
   });
@@ -175,7 +175,7 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
     "charges what is too deep to be found, from one command to the next",
     async () => {
       const machine = await start(create(), { bytes: 64 * MiB, files: 10_000 });
-      const workspace = await machine.workspaces.open(wish("ses_1"));
+      const workspace = await machine.workspaces.open(request("ses_1"));
       let left = 100 * GiB;
       const write = async () => {
         const { running, ended } = begin(
@@ -201,7 +201,7 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
 
   it("lets nothing begin for a while when a full workspace has grown", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish("ses_1"));
+    const workspace = await workspaces.open(request("ses_1"));
     await sh(workspace, FILL);
     // Each command is too short to be measured while it runs.
     const grow = async () => {
@@ -222,7 +222,7 @@ describe.each(providers)("the quota of a workspace in %s", (_kind, create) => {
 
   it("lets a full workspace be emptied, and written to again", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish("ses_1"));
+    const workspace = await workspaces.open(request("ses_1"));
     await sh(workspace, FILL);
     const files = filesOf(workspace);
     await expect(files.replace("more", "x".repeat(9 * MiB))).rejects.toMatchObject({
@@ -261,8 +261,8 @@ describe("the floor of free space", () => {
     const { workspaces, guard } = machine;
     const changes: boolean[] = [];
     guard.onChange(() => changes.push(guard.isLow));
-    const writer = await workspaces.open(wish("ses_writer"));
-    const idler = await workspaces.open(wish("ses_idler"));
+    const writer = await workspaces.open(request("ses_writer"));
+    const idler = await workspaces.open(request("ses_idler"));
     // Both must have been measured once, so that it is known which one has grown.
     const idle = begin(idler, "while [ ! -e end ]; do sleep 0.02; done; echo done");
     const write = begin(writer, FILL);
@@ -287,8 +287,8 @@ describe("the floor of free space", () => {
   it("ends the heaviest writer before the floor is reached, so that the others go on", async () => {
     const machine = await start(create(), { bytes: 10 * GiB, files: 10_000 });
     const { workspaces } = machine;
-    const hostile = await workspaces.open(wish("ses_hostile"));
-    const victim = await workspaces.open(wish("ses_victim"));
+    const hostile = await workspaces.open(request("ses_hostile"));
+    const victim = await workspaces.open(request("ses_victim"));
     const stays = begin(
       victim,
       "head -c 30000000 /dev/zero >big; while [ ! -e end ]; do date >now; sleep 0.02; done; echo done",
@@ -315,8 +315,8 @@ describe("the floor of free space", () => {
   it("finds who has written to a file that was deleted while open", async () => {
     const machine = await start(create(), { bytes: 10 * GiB, files: 10_000 });
     const { workspaces } = machine;
-    const hostile = await workspaces.open(wish("ses_hostile"));
-    const victim = await workspaces.open(wish("ses_victim"));
+    const hostile = await workspaces.open(request("ses_hostile"));
+    const victim = await workspaces.open(request("ses_victim"));
     const stays = begin(victim, "while [ ! -e end ]; do date >now; sleep 0.02; done; echo done");
     const unseen = begin(
       hostile,
@@ -335,7 +335,7 @@ describe("the floor of free space", () => {
     const projectDir = join(projects, String(count++));
     mkdirSync(projectDir, { recursive: true });
     const workspace = await machine.workspaces.open({
-      ...wish("ses_1"),
+      ...request("ses_1"),
       projectDir,
       mayUsePath: true,
     });
@@ -358,7 +358,7 @@ describe("the floor of free space", () => {
 
   it("spares nobody when the space goes on shrinking unseen", async () => {
     const machine = await start(create(), { bytes: 10 * GiB, files: 10_000 });
-    const workspace = await machine.workspaces.open(wish("ses_1"));
+    const workspace = await machine.workspaces.open(request("ses_1"));
     // The file is deleted while it is open: no walk finds it.
     const { ended } = begin(workspace, "exec 3>f; rm f; while :; do echo x >&3; sleep 0.05; done");
     await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -393,7 +393,7 @@ describe("many workspaces", () => {
       const projectDir = join(projects, `many-${n}`);
       mkdirSync(projectDir, { recursive: true });
       writeFileSync(join(projectDir, "big"), "x".repeat(MiB));
-      return workspaces.open({ ...wish(`ses_${n}`), projectDir, mayUsePath: true });
+      return workspaces.open({ ...request(`ses_${n}`), projectDir, mayUsePath: true });
     });
     for (const { id } of await Promise.all(opening)) {
       const stored = () => readUsage(join(folder, "workspaces", id))?.before?.bytes ?? 0;

@@ -1,6 +1,6 @@
 /** Requests to a model and their results, for tests. */
 import * as z from "zod";
-import { toolOffer } from "#protocol/tools.ts";
+import { toolDefinition } from "#protocol/tools.ts";
 import type {
   ModelEvent,
   ModelFailure,
@@ -9,7 +9,7 @@ import type {
   ModelResponse,
 } from "./model.ts";
 
-export const LOOK = toolOffer({
+export const LOOK = toolDefinition({
   name: "look",
   description: "Looks.",
   schema: z.strictObject({ at: z.number().optional(), text: z.string().optional() }),

@@ -10,7 +10,7 @@
  * - Text is bounded: a response of more than `MAX_RESPONSE_CHARS` is `failed` with
  *   `model_response_too_large`.
  */
-import type { ToolOffer } from "#protocol/tools.ts";
+import type { ToolDefinition } from "#protocol/tools.ts";
 
 /** More than any model writes at once, and little enough to fit one item of the journal. */
 export const MAX_RESPONSE_CHARS = 1_000_000;
@@ -48,7 +48,7 @@ export interface ModelRequest {
   model: string;
   system: string;
   messages: readonly ModelMessage[];
-  tools: readonly ToolOffer[];
+  tools: readonly ToolDefinition[];
   /** Key shared by all requests of a session, under which earlier messages may be cached. */
   cacheKey: string;
   /** Token for models that are reached through the server, while the turn lasts. */
@@ -146,7 +146,7 @@ export interface ModelPrice extends ModelRates {
 }
 
 /** A model a person can choose, or a provider that cannot be used yet, with the reason. */
-export interface ModelOffer {
+export interface ModelCapability {
   /** `provider/model`. */
   id: string;
   provider: string;

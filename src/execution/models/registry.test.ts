@@ -30,7 +30,7 @@ describe("without any settings", () => {
   const models = createModels({ environment: NOWHERE });
 
   it("offers the demo, and one line of what to do for each provider", async () => {
-    const offers = await models.offers();
+    const offers = await models.capabilities();
     expect(offers.filter(({ usable }) => usable).map(({ id }) => id)).toEqual(["demo/story"]);
     const reasons = Object.fromEntries(offers.map(({ provider, why }) => [provider, why]));
     expect(reasons).toMatchObject({
@@ -92,7 +92,7 @@ describe("with settings", () => {
 
   it("lists what is usable, what endpoints have, and the prices that are known", async () => {
     const models = createModels({ environment: environment() });
-    const offers = await models.offers();
+    const offers = await models.capabilities();
     const ids = offers.map(({ id }) => id);
     expect(ids).toContain(`ollama/${TEST_MODEL}`);
     expect(ids).toContain(`lab/${TEST_MODEL}`);
@@ -198,7 +198,7 @@ describe("with settings", () => {
     models.configure("anthropic", { apiKey: "sk-newer" });
     await say(models, "anthropic/test-1");
     expect(server.requests.at(-1)?.headers["x-api-key"]).toBe("sk-newer");
-    expect((await models.offers())[0]).toMatchObject({
+    expect((await models.capabilities())[0]).toMatchObject({
       id: "anthropic/claude-sonnet-5-5",
       usable: true,
     });
@@ -231,7 +231,7 @@ describe("with settings", () => {
       environment: { ...NOWHERE, ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "not an address" },
     });
     expect(models.provider("anthropic/x")).toMatchObject({ code: "model_not_available" });
-    expect((await models.offers())[0]).toMatchObject({
+    expect((await models.capabilities())[0]).toMatchObject({
       usable: false,
       why: expect.stringContaining("http"),
     });

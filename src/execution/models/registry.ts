@@ -5,7 +5,7 @@
 import { type Clock, systemClock } from "#base/clock.ts";
 import { createDemoProvider, DEMO_MODEL } from "./demo/demo-provider.ts";
 import { listEndpointModels } from "./endpoint-models.ts";
-import type { ModelOffer, ModelProvider } from "./model.ts";
+import type { ModelCapability, ModelProvider } from "./model.ts";
 import { priceOf } from "./prices.ts";
 import {
   changedProvider,
@@ -33,7 +33,7 @@ export interface Models {
   /** Finds the provider of an id such as `anthropic/claude-sonnet-5-5`. */
   provider(id: string): FoundModel;
   /** Models that can be chosen, and one row for each provider that cannot be used yet. */
-  offers(): Promise<ModelOffer[]>;
+  capabilities(): Promise<ModelCapability[]>;
   /**
    * First usable model; the built-in demo when no provider is set up. While the configured
    * providers do not answer there is none: the demo must not speak in their place.
@@ -93,7 +93,7 @@ export function createModels(options: ModelsOptions): Models {
     revision += 1;
   }
 
-  async function offersOf({ settings }: Entry): Promise<ModelOffer[]> {
+  async function offersOf({ settings }: Entry): Promise<ModelCapability[]> {
     const { name, title, missing } = settings;
     if (missing) return name === "openai-chat" ? [] : [unusable(name, missing)];
     const models = settings.models ?? (await modelsOf(settings));
@@ -117,7 +117,7 @@ export function createModels(options: ModelsOptions): Models {
         return { code: "model_not_available", message: `${title} cannot be used yet. ${missing}` };
       return { provider: open(entry), model };
     },
-    async offers() {
+    async capabilities() {
       const asked = revision;
       const all = await Promise.all([...entries.values()].map(offersOf));
       const offers = [...all.flat(), usable(DEMO_ID, "demo")];
@@ -126,12 +126,12 @@ export function createModels(options: ModelsOptions): Models {
       return offers;
     },
     async defaultModel() {
-      if (!preferred) return chooseDefault(await models.offers(), entries);
+      if (!preferred) return chooseDefault(await models.capabilities(), entries);
       const { choice, at } = preferred;
       const ageMs = clock.now() - at;
       const isModel = "id" in choice;
       if (isModel && ageMs < DEFAULT_FRESH_MS) return choice;
-      const found = models.offers();
+      const found = models.capabilities();
       // The demo is a stand-in: it must not be used once there is something better.
       const isKept = isModel && choice.id !== DEMO_ID && ageMs < DEFAULT_USABLE_MS;
       return isKept ? choice : chooseDefault(await found, entries);
@@ -156,7 +156,7 @@ export function createModels(options: ModelsOptions): Models {
 }
 
 function chooseDefault(
-  offers: readonly ModelOffer[],
+  offers: readonly ModelCapability[],
   entries: ReadonlyMap<string, Entry>,
 ): DefaultModel {
   const usable = offers.filter((offer) => offer.usable && offer.id !== DEMO_ID);
@@ -176,11 +176,11 @@ function isSetUp(entry: Entry | undefined): boolean {
   return entry.settings.name !== "ollama" || entry.settings.viaServer === true;
 }
 
-function usable(id: string, provider: string): ModelOffer {
+function usable(id: string, provider: string): ModelCapability {
   return { id, provider, usable: true, why: null, price: priceOf(id) };
 }
 
-function unusable(provider: string, why: string): ModelOffer {
+function unusable(provider: string, why: string): ModelCapability {
   return { id: `${provider}/*`, provider, usable: false, why, price: null };
 }
 

@@ -55,7 +55,7 @@ describe("withRetries", () => {
     expect((await run(scripted(ANSWER).provider)).events).toEqual(ANSWER);
   });
 
-  it("asks again, and tells to forget what was seen", async () => {
+  it("asks again, and retracts the text shown so far", async () => {
     const { events, slept } = await run(scripted(fails(BUSY), ANSWER).provider);
     const restart = { attempt: 1, delayMs: 500, failure: BUSY };
     expect(events).toEqual([

@@ -31,7 +31,7 @@ import {
   LEASE_MS,
   STEP_FRESHNESS_MS,
 } from "#protocol/frames.ts";
-import type { ToolOffer } from "#protocol/tools.ts";
+import type { ToolDefinition } from "#protocol/tools.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
 import type { ServerLink } from "./connection/server-link.ts";
 import { DeltaStream } from "./journal/delta-stream.ts";
@@ -55,7 +55,7 @@ const PARKED = new LeaseLost("The turn is parked.");
 export interface HeldRunOptions {
   assignment: Assignment;
   /** All tools of the server. */
-  tools: readonly ToolOffer[];
+  tools: readonly ToolDefinition[];
   link: ServerLink;
   clock: Clock;
   ids: Ids;
@@ -72,7 +72,7 @@ interface StepWaiter {
 export class HeldRun implements Turn {
   readonly assignment: Assignment;
   readonly journaled: readonly JournalItem[];
-  readonly serverTools: readonly ToolOffer[];
+  readonly serverTools: readonly ToolDefinition[];
   readonly log: Log;
   /** Settles when the runtime has returned, which may be long after the run is over. */
   released: Promise<void> = RESOLVED;

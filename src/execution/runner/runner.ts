@@ -8,7 +8,7 @@ import type { Log } from "#base/log.ts";
 import type { Runtime } from "#execution/runtimes/runtime.ts";
 import type { Assignment, RunnerProfile, ServerFrame } from "#protocol/frames.ts";
 import { RENEW_EVERY_MS } from "#protocol/frames.ts";
-import type { ToolOffer } from "#protocol/tools.ts";
+import type { ToolDefinition } from "#protocol/tools.ts";
 import { CoalescedTask } from "./coalesced-task.ts";
 import { type RunRef, ServerLink } from "./connection/server-link.ts";
 import { DiskWatch } from "./disk-watch.ts";
@@ -42,7 +42,7 @@ export class Runner {
   #leaving: Promise<void> | null = null;
   #isDraining = false;
   /** The server's tools, from the registration. */
-  #serverTools: readonly ToolOffer[] = [];
+  #serverTools: readonly ToolDefinition[] = [];
   /** True if the server wants assignments to be acknowledged. */
   #confirms = false;
   /** Models found so far. */
@@ -280,7 +280,7 @@ export class Runner {
    * rest or are gone.
    */
   #tidy(): void {
-    const keepers = [...this.#runtimes.values()].filter((runtime) => runtime.keeps);
+    const keepers = [...this.#runtimes.values()].filter((runtime) => runtime.heldSessions);
     if (keepers.length > 0)
       this.#tidying.request(async () => {
         for (const runtime of keepers) await this.#tidyOne(runtime);
@@ -288,13 +288,13 @@ export class Runner {
   }
 
   async #tidyOne(runtime: Runtime): Promise<void> {
-    const sessions = runtime.keeps?.() ?? [];
+    const sessions = runtime.heldSessions?.() ?? [];
     for (let from = 0; from < sessions.length; from += TIDY_BATCH) {
       const batch = sessions.slice(from, from + TIDY_BATCH);
       const answer = await this.#link.request({ op: "sessions", sessions: batch });
       if (answer.op !== "sessions") return;
-      for (const id of answer.resting) await this.#letGo(runtime, id, false);
-      for (const id of answer.gone) await this.#letGo(runtime, id, true);
+      for (const id of answer.resting) await this.#releaseSession(runtime, id, false);
+      for (const id of answer.gone) await this.#releaseSession(runtime, id, true);
     }
   }
 
@@ -302,13 +302,13 @@ export class Runner {
    * Releases a session. A session at work is released after its turn; a turn that arrives meanwhile
    * waits.
    */
-  async #letGo(runtime: Runtime, sessionId: string, isGone: boolean): Promise<void> {
-    if (this.#isDraining || !runtime.letGo) return;
+  async #releaseSession(runtime: Runtime, sessionId: string, isGone: boolean): Promise<void> {
+    if (this.#isDraining || !runtime.releaseSession) return;
     if (this.#isAtWork(sessionId)) {
       this.#tidyLater.add(sessionId);
       return;
     }
-    const letting = runtime.letGo(sessionId, isGone).catch((error: unknown) => {
+    const letting = runtime.releaseSession(sessionId, isGone).catch((error: unknown) => {
       this.#log.warn({ err: error, sessionId }, "could not let go of a session");
     });
     this.#lettingGo.set(sessionId, letting);

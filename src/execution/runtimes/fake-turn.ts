@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { DeltaPiece, JournalItem } from "#protocol/events.ts";
 import { type Assignment, DEFAULT_TURN_LIMITS, type ExecutorBinding } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
-import { type ToolOffer, workspaceTools } from "#protocol/tools.ts";
+import { type ToolDefinition, workspaceTools } from "#protocol/tools.ts";
 import type { RepositoryAccess } from "#protocol/workspaces.ts";
 import {
   type Blob,
@@ -37,7 +37,7 @@ export class FakeTurn implements Turn {
   given: Brief | null = null;
   registered: string | null = null;
   access: RepositoryAccess | null = null;
-  serverTools: readonly ToolOffer[] = [];
+  serverTools: readonly ToolDefinition[] = [];
   isLost = false;
   judge: (tool: string, input: unknown) => Verdict = () => ({ verdict: "allow", reason: null });
   onTool: (name: string, input: unknown) => Promise<ToolAnswer> | ToolAnswer = () => ({

@@ -9,8 +9,8 @@ import type { Author } from "#protocol/sessions.ts";
 export type SessionRelations = Pick<Assignment, "ownerId" | "parentSessionId">;
 
 /** Adds the author; the text is the same while a prompt is new and when it is read again later. */
-export function withAuthor(text: string, author: Author, family: SessionRelations): string {
-  const from = authorWords(author, family);
+export function withAuthor(text: string, author: Author, relations: SessionRelations): string {
+  const from = authorWords(author, relations);
   return from === null ? text : `[from ${from}]\n${text}`;
 }
 

@@ -28,7 +28,7 @@ import type {
   Park,
 } from "#protocol/frames.ts";
 import type { Verdict } from "#protocol/sessions.ts";
-import type { ToolOffer } from "#protocol/tools.ts";
+import type { ToolDefinition } from "#protocol/tools.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 
 export { INTERRUPTED } from "#protocol/events.ts";
@@ -96,7 +96,7 @@ export interface Turn {
   /** Items that earlier attempts of this turn journaled. */
   readonly journaled: readonly JournalItem[];
   /** Server tools that this agent has. */
-  readonly serverTools: readonly ToolOffer[];
+  readonly serverTools: readonly ToolDefinition[];
   /**
    * Resolves when this runner may start another step: at once while its lease is fresh, otherwise
    * when the server has renewed it. Rejects with `LeaseLost` when that will not happen any more.
@@ -147,12 +147,12 @@ export interface Runtime {
   /** Works on one turn to its end. */
   runTurn(turn: Turn): Promise<TurnEnd>;
   /** Sessions that it keeps something for on this machine. */
-  keeps?(): string[];
+  heldSessions?(): string[];
   /**
    * Ends the processes of a session that rests, or will not come back (`gone`), and secures its
    * data. Never called while a turn of the session runs here.
    */
-  letGo?(sessionId: string, isGone: boolean): Promise<void>;
+  releaseSession?(sessionId: string, isGone: boolean): Promise<void>;
   /** Ends everything this runtime still runs. Must leave no process behind. */
   close?(): Promise<void>;
 }

@@ -88,7 +88,7 @@ function makeRepository(bytes = 4): string {
   return folder;
 }
 
-const wish = (sessionId: string, repo?: string) => ({
+const request = (sessionId: string, repo?: string) => ({
   sessionId,
   repository: repo === undefined ? null : storedRepositoryAddress(repo),
   branch: null,
@@ -118,7 +118,7 @@ describe("housekeeping of a runner", () => {
     const fill = "n=0; while [ $n -lt 300 ]; do echo $n >f$n; n=$((n+1)); done";
     const records: string[] = [];
     for (const sessionId of ["ses_open", "ses_asleep"]) {
-      const workspace = await workspaces.open(wish(sessionId));
+      const workspace = await workspaces.open(request(sessionId));
       await sh(workspace, fill);
       await workspace.snapshot();
       records.push(join(folder, "workspaces", workspace.id, "keep.git"));
@@ -129,7 +129,7 @@ describe("housekeeping of a runner", () => {
     await workspaces.tend();
     for (const record of records)
       expect(listSnapshotFiles(record)).toMatchObject({ loose: [], packs: 1 });
-    const again = await workspaces.open(wish("ses_asleep"));
+    const again = await workspaces.open(request("ses_asleep"));
     await again.mark("turn");
     expect(existsSync(join(again.folder, "f299"))).toBe(true);
   }, 30_000);
@@ -137,8 +137,8 @@ describe("housekeeping of a runner", () => {
   it("deletes a mirror that no workspace rests on, some days after its last use", async () => {
     const { workspaces, folder, clock } = await start();
     const mirrors = join(folder, "mirrors");
-    await workspaces.open(wish("ses_1", makeRepository()));
-    await workspaces.open(wish("ses_2", makeRepository()));
+    await workspaces.open(request("ses_1", makeRepository()));
+    await workspaces.open(request("ses_2", makeRepository()));
     age(mirrors, 8 * DAY_MS);
     await workspaces.tend();
     // Both sessions still need their mirrors.
@@ -151,14 +151,14 @@ describe("housekeeping of a runner", () => {
     await workspaces.tend();
     expect(readdirSync(mirrors)).toHaveLength(1);
     expect(readdirSync(join(folder, "removed"))).toEqual([]);
-    const kept = await workspaces.open(wish("ses_2", "ignored"));
+    const kept = await workspaces.open(request("ses_2", "ignored"));
     await kept.mark("turn");
   }, 30_000);
 
   it("deletes it sooner when the disk runs full", async () => {
     const { workspaces, folder, clock, disk } = await start();
     const mirrors = join(folder, "mirrors");
-    await workspaces.open(wish("ses_1", makeRepository()));
+    await workspaces.open(request("ses_1", makeRepository()));
     await workspaces.remove("ses_1");
     clock.advance(8 * DAY_MS);
     age(mirrors, 2 * HOUR_MS - 8 * DAY_MS);
@@ -172,11 +172,11 @@ describe("housekeeping of a runner", () => {
   it("reports what it holds, and knows it again after a restart", async () => {
     const first = await start();
     const { workspaces, folder } = first;
-    const workspace = await workspaces.open(wish("ses_1"));
+    const workspace = await workspaces.open(request("ses_1"));
     await sh(workspace, "head -c 3000000 /dev/zero >big");
     await workspace.diskBytes();
-    await workspaces.open(wish("ses_2", makeRepository()));
-    await workspaces.open(wish("ses_3"));
+    await workspaces.open(request("ses_2", makeRepository()));
+    await workspaces.open(request("ses_3"));
     await workspaces.remove("ses_3");
     await workspaces.tend();
     const report = workspaces.diskReport();
@@ -198,19 +198,21 @@ describe("housekeeping of a runner", () => {
 
   it("charges the copy of a repository to the person who works on it", async () => {
     const { workspaces, clock, disk } = await start();
-    await workspaces.open(wish("ses_1", makeRepository(6_000_000)));
+    await workspaces.open(request("ses_1", makeRepository(6_000_000)));
     await workspaces.tend();
     clock.advance(2_000);
     // More than the workspace alone, less than both.
     disk.totalBytes = 20_000_000;
-    await expect(workspaces.open(wish("ses_2"))).rejects.toMatchObject({ code: "workspace_full" });
-    await workspaces.open({ ...wish("ses_3"), ownerId: "usr_2" });
+    await expect(workspaces.open(request("ses_2"))).rejects.toMatchObject({
+      code: "workspace_full",
+    });
+    await workspaces.open({ ...request("ses_3"), ownerId: "usr_2" });
   }, 30_000);
 
   it("deletes what is nested too deep for a path, and what a deletion left behind", async () => {
     const { workspaces, folder, clock } = await start();
     const removed = join(folder, "removed");
-    const workspace = await workspaces.open(wish("ses_1"));
+    const workspace = await workspaces.open(request("ses_1"));
     digIn(workspace.folder);
     await workspaces.remove("ses_1");
     // State after a kill in the middle of deleting.
@@ -243,7 +245,7 @@ describe("housekeeping of a runner", () => {
       ["ses_moved", project],
       ["ses_other", null],
     ] as const) {
-      const workspace = await workspaces.open({ ...wish(sessionId), projectDir });
+      const workspace = await workspaces.open({ ...request(sessionId), projectDir });
       await sh(workspace, fill);
       await workspace.snapshot();
       await workspaces.hibernate(sessionId);
@@ -259,7 +261,7 @@ describe("housekeeping of a runner", () => {
 
   it("opens a sleeping workspace at once, though its record is being packed", async () => {
     const { workspaces, packing } = await start();
-    const workspace = await workspaces.open(wish("ses_1"));
+    const workspace = await workspaces.open(request("ses_1"));
     await sh(workspace, "n=0; while [ $n -lt 300 ]; do echo $n >f$n; n=$((n+1)); done");
     await workspace.snapshot();
     await workspaces.hibernate("ses_1");
@@ -270,14 +272,14 @@ describe("housekeeping of a runner", () => {
     });
     const tending = workspaces.tend();
     await begun;
-    await workspaces.open(wish("ses_1"));
+    await workspaces.open(request("ses_1"));
     await tending;
     await workspaces.hibernate("ses_1");
   }, 30_000);
 
   it("knows a workspace that comes back before its folder has moved", async () => {
     const { workspaces, folder } = await start();
-    const { id } = await workspaces.open(wish("ses_1"));
+    const { id } = await workspaces.open(request("ses_1"));
     await workspaces.remove("ses_1");
     const restoring = workspaces.restore("ses_1");
     while (!existsSync(join(folder, "workspaces", id))) await Promise.resolve();
@@ -288,7 +290,7 @@ describe("housekeeping of a runner", () => {
 
   it("deletes removed workspaces early when the disk runs full", async () => {
     const { workspaces, folder, disk } = await start();
-    await workspaces.open(wish("ses_1"));
+    await workspaces.open(request("ses_1"));
     await workspaces.remove("ses_1");
     await workspaces.tend();
     expect(readdirSync(join(folder, "removed"))).toHaveLength(1);
@@ -301,7 +303,7 @@ describe("housekeeping of a runner", () => {
   it("gives one person no more than half of the disk, with archived and removed sessions", async () => {
     const { workspaces, folder, disk, clock } = await start();
     const fill = (sessionId: string) =>
-      workspaces.open(wish(sessionId)).then(async (workspace) => {
+      workspaces.open(request(sessionId)).then(async (workspace) => {
         await sh(workspace, "head -c 6000000 /dev/zero >big");
         await workspace.diskBytes();
         return workspace;
@@ -313,15 +315,17 @@ describe("housekeeping of a runner", () => {
     clock.advance(2_000);
     // The removed one makes room for the next.
     disk.totalBytes = 23_000_000;
-    await workspaces.open(wish("ses_3"));
+    await workspaces.open(request("ses_3"));
     expect(readdirSync(join(folder, "removed"))).toEqual([]);
     clock.advance(2_000);
     disk.totalBytes = 12_000_000;
-    await expect(workspaces.open(wish("ses_4"))).rejects.toMatchObject({ code: "workspace_full" });
+    await expect(workspaces.open(request("ses_4"))).rejects.toMatchObject({
+      code: "workspace_full",
+    });
     // Another person is not affected.
-    await workspaces.open({ ...wish("ses_5"), ownerId: "usr_2" });
+    await workspaces.open({ ...request("ses_5"), ownerId: "usr_2" });
     await workspaces.remove("ses_2");
     clock.advance(2_000);
-    await workspaces.open(wish("ses_4"));
+    await workspaces.open(request("ses_4"));
   }, 30_000);
 });

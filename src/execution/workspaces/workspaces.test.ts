@@ -63,7 +63,7 @@ async function start(
 }
 
 /** Request of an admin's session; `repo` is given as text. */
-const wish = ({ repo, ...more }: { repo?: string } & Partial<WorkspaceRequest> = {}) => ({
+const request = ({ repo, ...more }: { repo?: string } & Partial<WorkspaceRequest> = {}) => ({
   sessionId: "ses_1",
   repository: repo === undefined ? null : storedRepositoryAddress(repo),
   branch: null,
@@ -120,10 +120,10 @@ const providers: [string, () => SandboxProvider][] = [
 describe.each(providers)("workspaces in %s", (kind, create) => {
   it("makes an empty folder and finds it again", async () => {
     const { workspaces, folder } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     expect(workspace).toMatchObject({ origin: "empty", branch: null });
     expect(workspace.id).toMatch(/^wsp_/);
-    expect(await workspaces.open(wish())).toBe(workspace);
+    expect(await workspaces.open(request())).toBe(workspace);
     expect((await sh(workspace, "echo hi > made; pwd")).stdout.trim()).toBe(
       workspace.sandbox.workspacePath,
     );
@@ -131,21 +131,21 @@ describe.each(providers)("workspaces in %s", (kind, create) => {
     const again = await start(create(), folder);
     expect(again.workspaces.holds("ses_1")).toBe(true);
     expect(again.workspaces.sessions()).toEqual(["ses_1"]);
-    const same = await again.workspaces.open(wish());
+    const same = await again.workspaces.open(request());
     expect(same.id).toBe(workspace.id);
     expect((await sh(same, "cat made")).stdout).toBe("hi\n");
   });
 
   it("opens a workspace once, however many ask", async () => {
     const { workspaces, folder } = await start(create());
-    const [a, b] = await Promise.all([workspaces.open(wish()), workspaces.open(wish())]);
+    const [a, b] = await Promise.all([workspaces.open(request()), workspaces.open(request())]);
     expect(a).toBe(b);
     expect(readdirSync(join(folder, "workspaces"))).toEqual([a.id]);
   });
 
   it("tells what a turn changed, and what all turns did", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     await workspace.mark("one");
     await sh(workspace, "seq 20 > numbers; printf 'a\\0b' > binary; echo x > gone");
     const first = await workspace.changes("one");
@@ -176,7 +176,7 @@ describe.each(providers)("workspaces in %s", (kind, create) => {
 
   it("says that nothing changed when nothing did", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     await sh(workspace, "echo a > a");
     await workspace.mark("one");
     await sh(workspace, "touch -d '2001-01-01' a");
@@ -186,7 +186,7 @@ describe.each(providers)("workspaces in %s", (kind, create) => {
 
   it("copes with odd names, links, modes and changes of kind", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     await sh(workspace, "echo f > kind; echo f > deep; mkdir dir; echo f > dir/f; echo f > mode");
     await workspace.mark("one");
     await sh(
@@ -215,7 +215,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
 
   it("leaves out what is ignored, too large or unreadable, and still keeps the rest", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     await workspace.mark("one");
     await sh(
       workspace,
@@ -230,7 +230,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
 
   it("sees into repositories that lie in the workspace", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     await workspace.mark("one");
     await sh(
       workspace,
@@ -252,7 +252,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
 
   it("limits what it lists", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     await workspace.mark("one");
     await sh(workspace, "for i in $(seq 305); do echo $i > f$i; done; seq 30000 > a-long-one");
     const { turn } = await workspace.changes("one");
@@ -266,8 +266,8 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     const repo = makeRepository();
     const { workspaces } = await start(create());
     const [a, b] = await Promise.all([
-      workspaces.open(wish({ repo: `file://${repo}` })),
-      workspaces.open(wish({ sessionId: "ses_2/../x y", repo, branch: "other" })),
+      workspaces.open(request({ repo: `file://${repo}` })),
+      workspaces.open(request({ sessionId: "ses_2/../x y", repo, branch: "other" })),
     ]);
     expect(a).toMatchObject({ origin: "git", branch: "muster/ses_1" });
     expect(b.branch).toBe("muster/ses_2-x-y");
@@ -289,11 +289,11 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
   it("brings what is new in a repository to the next clone", async () => {
     const repo = makeRepository();
     const { workspaces } = await start(create());
-    await workspaces.open(wish({ repo }));
+    await workspaces.open(request({ repo }));
     const more =
       "cd $1 && echo new > new && git add . && git -c user.name=a -c user.email=a@b commit -qm third";
     execFileSync("sh", ["-c", more, "sh", repo]);
-    const next = await workspaces.open(wish({ sessionId: "ses_2", repo }));
+    const next = await workspaces.open(request({ sessionId: "ses_2", repo }));
     expect((await sh(next, "git log --format=%s | head -1")).stdout).toBe("third\n");
   });
 
@@ -301,7 +301,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     const repo = join(newFolder(), "empty");
     execFileSync("git", ["init", "-q", repo]);
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish({ repo }));
+    const workspace = await workspaces.open(request({ repo }));
     await workspace.mark("one");
     const done = await sh(
       workspace,
@@ -314,22 +314,22 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
   it("says why a repository cannot be cloned, and leaves nothing behind", async () => {
     const repo = makeRepository();
     const { workspaces, folder } = await start(create());
-    await expect(workspaces.open(wish({ repo, branch: "nowhere" }))).rejects.toMatchObject({
+    await expect(workspaces.open(request({ repo, branch: "nowhere" }))).rejects.toMatchObject({
       code: "workspace_clone_failed",
       message: expect.stringContaining("nowhere"),
     });
-    await expect(workspaces.open(wish({ repo: newFolder() }))).rejects.toMatchObject({
+    await expect(workspaces.open(request({ repo: newFolder() }))).rejects.toMatchObject({
       code: "workspace_clone_failed",
     });
     expect(readdirSync(join(folder, "workspaces"))).toEqual([]);
     expect(workspaces.holds("ses_1")).toBe(false);
     // The next attempt begins anew.
-    expect((await workspaces.open(wish({ repo }))).origin).toBe("git");
+    expect((await workspaces.open(request({ repo }))).origin).toBe("git");
   });
 
   it("goes on when a killed runner has left git's lock", async () => {
     const { workspaces, folder } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     await workspace.mark("one");
     await sh(workspace, "echo a > a");
     await workspace.changes("one");
@@ -342,7 +342,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     const projectDir = newFolder();
     writeFileSync(join(projectDir, "mine"), "before\n");
     const { workspaces, folder } = await start(create());
-    const workspace = await workspaces.open(wish({ projectDir }));
+    const workspace = await workspaces.open(request({ projectDir }));
     expect(workspace).toMatchObject({ origin: "folder", folder: projectDir });
     await workspace.mark("one");
     await sh(workspace, "echo after > mine");
@@ -352,7 +352,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     expect(readFileSync(join(projectDir, "mine"), "utf8")).toBe("after\n");
     expect(readdirSync(projectDir)).toEqual(["mine"]);
     await expect(
-      workspaces.open(wish({ sessionId: "ses_2", projectDir: join(folder, "mirrors") })),
+      workspaces.open(request({ sessionId: "ses_2", projectDir: join(folder, "mirrors") })),
     ).rejects.toMatchObject({
       code: "workspace_refused",
     });
@@ -361,11 +361,11 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
   it("does not follow a project's folder that became a link", async () => {
     const projectDir = newFolder();
     const { workspaces } = await start(create());
-    await workspaces.open(wish({ projectDir }));
+    await workspaces.open(request({ projectDir }));
     await workspaces.hibernate("ses_1");
     renameSync(projectDir, `${projectDir}-away`);
     symlinkSync("/", projectDir);
-    await expect(workspaces.open(wish({ projectDir }))).rejects.toMatchObject({
+    await expect(workspaces.open(request({ projectDir }))).rejects.toMatchObject({
       code: "workspace_refused",
     });
   });
@@ -376,7 +376,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     mkdirSync(join(projectDir, "in"), { recursive: true });
     const { workspaces } = await start(create());
     const open = (sessionId: string, folder: string) =>
-      workspaces.open(wish({ sessionId, projectDir: folder }));
+      workspaces.open(request({ sessionId, projectDir: folder }));
     await open("ses_1", projectDir);
     for (const folder of [outer, join(projectDir, "in")]) {
       await expect(open("ses_2", folder)).rejects.toMatchObject({
@@ -399,21 +399,21 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     const projectDir = join(outer, "app");
     mkdirSync(projectDir);
     const { workspaces, folder } = await start(create());
-    const workspace = await workspaces.open(wish({ projectDir }));
+    const workspace = await workspaces.open(request({ projectDir }));
     await workspace.mark("one");
     renameSync(projectDir, join(outer, "away"));
     symlinkSync(folder, projectDir);
     const refusal = { code: "workspace_refused" };
     await expect(sh(workspace, "echo x > made")).rejects.toMatchObject(refusal);
     await expect(workspace.changes("one")).rejects.toMatchObject(refusal);
-    await expect(workspaces.open(wish({ projectDir }))).rejects.toMatchObject(refusal);
+    await expect(workspaces.open(request({ projectDir }))).rejects.toMatchObject(refusal);
     // The session can be put to sleep all the same.
     await workspaces.hibernate("ses_1");
-    await expect(workspaces.open(wish({ projectDir }))).rejects.toMatchObject(refusal);
+    await expect(workspaces.open(request({ projectDir }))).rejects.toMatchObject(refusal);
     expect(existsSync(join(folder, "made"))).toBe(false);
     rmSync(projectDir);
     renameSync(join(outer, "away"), projectDir);
-    const back = await workspaces.open(wish({ projectDir }));
+    const back = await workspaces.open(request({ projectDir }));
     await sh(back, "echo x > made");
     expect(brief((await back.changes("one")).turn)).toEqual([["made", "added", 1, 0]]);
   });
@@ -425,25 +425,25 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
       projectFolders: [join(repo, "..")],
     });
     for (const no of [elsewhere, `file://${elsewhere}`, folder, "/etc", "/nowhere"]) {
-      await expect(workspaces.open(wish({ repo: no }))).rejects.toMatchObject({
+      await expect(workspaces.open(request({ repo: no }))).rejects.toMatchObject({
         code: "workspace_refused",
       });
     }
-    await expect(workspaces.open(wish({ projectDir: elsewhere }))).rejects.toMatchObject({
+    await expect(workspaces.open(request({ projectDir: elsewhere }))).rejects.toMatchObject({
       code: "workspace_refused",
     });
-    expect((await workspaces.open(wish({ repo }))).origin).toBe("git");
+    expect((await workspaces.open(request({ repo }))).origin).toBe("git");
   });
 
   it("needs no git for an empty folder in which nothing happens", async () => {
     const { workspaces, folder } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     await workspace.mark("one");
     expect((await workspace.changes("one")).all.files).toEqual([]);
     await workspaces.hibernate("ses_1");
     const keep = join(folder, "workspaces", workspace.id, "keep.git");
     expect(readdirSync(keep)).toEqual(["refs"]);
-    const awake = await workspaces.open(wish());
+    const awake = await workspaces.open(request());
     await sh(awake, "echo a > a");
     await awake.mark("two");
     expect(brief((await awake.changes("one")).turn)).toEqual([["a", "added", 1, 0]]);
@@ -454,7 +454,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
 
   it("reads the repository's instructions, but not through a link out of it", async () => {
     const { workspaces, folder } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     expect(await workspace.instructions()).toBeNull();
     await sh(workspace, "echo 'be kind' > CLAUDE.md");
     expect(await workspace.instructions()).toBe("be kind\n");
@@ -469,19 +469,19 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
 
   it("ends what runs when it hibernates, and goes on later with the same marks", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     await workspace.mark("one");
     await sh(workspace, "echo a > a");
     const running = workspace.sandbox.run({ argv: ["sleep", "1000"] });
     await workspaces.hibernate("ses_1");
     expect((await running.ended).killedBy).toBe("abort");
-    const awake = await workspaces.open(wish());
+    const awake = await workspaces.open(request());
     expect(brief((await awake.changes("one")).turn)).toEqual([["a", "added", 1, 0]]);
   });
 
   it("brings back what was removed, until it is swept", async () => {
     const { workspaces, folder, clock } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     await workspace.mark("one");
     await sh(workspace, "mkdir -p ro/x; echo a > ro/x/a; chmod -R a-w ro");
     await workspaces.remove("ses_1");
@@ -490,7 +490,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
     clock.advance(6 * 86_400_000);
     await workspaces.sweep();
     expect(await workspaces.restore("ses_1")).toBe(true);
-    const back = await workspaces.open(wish());
+    const back = await workspaces.open(request());
     expect(brief((await back.changes("one")).turn)).toEqual([["ro/x/a", "added", 1, 0]]);
     await workspaces.remove("ses_1");
     clock.advance(8 * 86_400_000);
@@ -501,7 +501,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
 
   it("takes away what was never finished", async () => {
     const { workspaces, folder } = await start(create());
-    const { id } = await workspaces.open(wish());
+    const { id } = await workspaces.open(request());
     await workspaces.close();
     mkdirSync(join(folder, "workspaces/wsp_half/work"), { recursive: true });
     const again = await start(create(), folder);
@@ -511,7 +511,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
 
   it("knows how much room it takes", async () => {
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     const before = await workspace.diskBytes();
     await sh(workspace, "head -c 3000000 /dev/urandom > big; ln -s / root");
     const grown = (await workspace.diskBytes()) - before;
@@ -522,7 +522,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
   it("runs nothing an agent planted for git", async () => {
     const repo = makeRepository();
     const { workspaces } = await start(create());
-    const workspace = await workspaces.open(wish({ repo }));
+    const workspace = await workspaces.open(request({ repo }));
     const evidence = join(newFolder(), "ran");
     const script = join(workspace.folder, "evil.sh");
     writeFileSync(
@@ -560,7 +560,7 @@ b'; printf x > 'tab	"quoted"'; printf x > 'größe'; printf x > "$(printf 'bad\\
   it("keeps its record out of the agent's reach", async () => {
     if (kind === "local") return;
     const { workspaces, folder } = await start(create());
-    const workspace = await workspaces.open(wish());
+    const workspace = await workspaces.open(request());
     await sh(workspace, "echo precious > work.txt");
     await workspace.snapshot();
     const keep = join(folder, "workspaces", workspace.id, "keep.git");

@@ -12,7 +12,7 @@ import {
 } from "#engine/gates/index.ts";
 import { type GateRow, setTimer, type TimerHandler, type Work } from "#engine/index.ts";
 import { findPrompt } from "#engine/sessions/index.ts";
-import { findUser, isHere } from "#features/auth/index.ts";
+import { findUser, isActiveMember } from "#features/auth/index.ts";
 import { callKey, judgeWaiting } from "#features/policy/index.ts";
 import { isGuestTurn } from "#protocol/notices/guests.ts";
 
@@ -52,9 +52,9 @@ export const waitingTimerDue: TimerHandler = async (work, { subject }) => {
   const userId = decided?.decided_by ?? null;
   if (!decided?.decision || userId === null) return;
   const person = await findUser(work.tx, userId);
-  if (person && !isHere(person)) return;
+  if (person && !isActiveMember(person)) return;
   const found = await findGate(work.tx, waitingId);
-  const session = found && (await work.family(found.session_id));
+  const session = found && (await work.sessionWithParent(found.session_id));
   if (session?.row.owner_id !== userId) return;
   const decision = JSON.parse(decided.decision) as GateDecision;
   await answerIfCovered(work, decided, waitingId, decision, userId);

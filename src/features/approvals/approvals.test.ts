@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ApiRoutes, QueryOf } from "#client/index.ts";
 import { policy } from "#features/policy/index.ts";
 import {
   asks,
@@ -17,7 +18,7 @@ import { approvals } from "./index.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -30,17 +31,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await made?.drop();
     });
 
-    const list = async (query = "", who = owner) =>
-      await world.call<{ items: Approval[]; next: string | null }>(
-        who,
-        "GET",
-        `/api/approvals${query}`,
-      );
+    const list = (query: QueryOf<ApiRoutes["approvals"]["list"]> = {}, who = owner) =>
+      world.as(who).approvals.list({ query });
     const decide = async (id: string, body: unknown, who: Parameters<World["call"]>[0] = owner) =>
       (await world.call<{ approval: Approval }>(who, "POST", `/api/approvals/${id}`, body))
         .approval;
     const get = async (id: string, who = owner) =>
-      (await world.call<{ approval: Approval }>(who, "GET", `/api/approvals/${id}`)).approval;
+      (await world.as(who).approvals.get({ id })).approval;
 
     /** Runs a turn that asks for something and is parked. */
     async function park(
@@ -54,7 +51,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const item = { ...asks("c1", tool, input), ...(cwd === undefined ? {} : { cwd }) };
       expect(await turn.journal([item as JournalItem])).toMatchObject({ c1: { verdict: "ask" } });
       await turn.journal([], { park: { kind: "gate", callId: "c1" } });
-      const [approval] = (await list(`?state=pending&session=${session}`)).items;
+      const [approval] = (await list({ state: "pending", session })).items;
       return { turn, approval: approval as Approval, sessionId: session };
     }
     const push = { command: "git push origin main" };
@@ -66,7 +63,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       return turn.assignment.decisions;
     }
 
-    it("shows what is asked, takes the decision once, and the turn goes on with it", async () => {
+    it("shows the request, takes the decision once, and resumes the turn with it", async () => {
       const { approval, sessionId } = await park("bash", push);
       expect(approval).toMatchObject({
         kind: "approval",
@@ -96,8 +93,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         code: "already_decided",
       });
       expect((await get(approval.id)).decision).toBe("allow");
-      expect((await list(`?state=decided&session=${sessionId}`)).items).toHaveLength(1);
-      expect((await list(`?state=pending&session=${sessionId}`)).items).toHaveLength(0);
+      expect((await list({ state: "decided", session: sessionId })).items).toHaveLength(1);
+      expect((await list({ state: "pending", session: sessionId })).items).toHaveLength(0);
     });
 
     it("tells the model what the person said", async () => {
@@ -130,7 +127,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         });
       for (const who of [member, stranger])
         await expect(get(approval.id, who)).rejects.toMatchObject({ code: "not_found" });
-      expect((await list("", member)).items).toEqual([]);
+      expect((await list({}, member)).items).toEqual([]);
       await expect(decide("apr_none", { decision: "allow" })).rejects.toMatchObject({
         code: "not_found",
       });
@@ -166,7 +163,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await verdict(elsewhere, "git push b")).toBe("deny");
     });
 
-    it("lets a yes stand only for the top of the workspace, waited for", async () => {
+    it("makes a standing approval only for foreground commands at the top of the workspace", async () => {
       const command = "git push elsewhere";
       for (const [input, cwd] of [
         [{ command }, "/workspace/sub"],
@@ -193,7 +190,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       }
     });
 
-    it("does not take a yes at the top for one elsewhere", async () => {
+    it("does not apply an approval for the top folder to another folder", async () => {
       const input = { command: "git push top" };
       const { approval, sessionId } = await park("bash", input);
       await decide(approval.id, { decision: "allow", scope: "session" });
@@ -210,7 +207,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await expect(
         decide(approval.id, { decision: "allow", scope: "always" }),
       ).rejects.toMatchObject({ code: "already_decided" });
-      const rules = await world.call<{ items: { pattern: string }[] }>(owner, "GET", "/api/policy");
+      const rules = await world.as(owner).policy.list();
       expect(rules.items.map(({ pattern }) => pattern)).not.toContain("git push late");
     });
 
@@ -271,14 +268,15 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await decide(approval.id, { decision: "deny" });
         await goOn();
       }
-      const first = await list(`?session=${sessionId}&limit=2`);
-      const second = await list(`?session=${sessionId}&limit=2&cursor=${first.next}`);
+      const page = { session: sessionId, limit: 2 };
+      const first = await list(page);
+      const second = await list({ ...page, cursor: first.next ?? "" });
       const seen = [...first.items, ...second.items].map(({ id }) => id);
       expect(new Set(seen)).toEqual(new Set(ids));
       expect(second.next).toBeNull();
     });
 
-    it("tells the owner's pages", async () => {
+    it("sends a hint to the owner's pages", async () => {
       const hints: string[] = [];
       const leave = world.kernel.engine.announcer.onHint("user:usr_1", ({ type, id }) => {
         if (type === "approval") hints.push(id);
@@ -297,7 +295,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const { approval } = await park("bash", push);
         world.clock.advance(DAY_MS + 60 * 60_000);
         await world.kernel.sweeps.tick();
-        const { items } = await list("?state=pending");
+        const { items } = await list({ state: "pending" });
         expect(items.map(({ id }) => id)).toEqual([approval.id]);
         await decide(approval.id, { decision: "deny" });
         await goOn();
@@ -311,7 +309,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         code: "approval_expired",
       });
       await world.kernel.sweeps.tick();
-      expect((await list("?state=expired")).items.map(({ id }) => id)).toEqual([approval.id]);
+      expect((await list({ state: "expired" })).items.map(({ id }) => id)).toEqual([approval.id]);
       await expect(decide(approval.id, { decision: "allow" })).rejects.toMatchObject({
         code: "approval_expired",
       });
@@ -319,7 +317,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("on SQLite", async () => undefined);
+suite("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("on PostgreSQL", createTestDatabase);
+  suite("on PostgreSQL", createTestDatabase);
 });

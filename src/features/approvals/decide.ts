@@ -19,7 +19,7 @@ import {
   requireSignedIn,
   type Work,
 } from "#engine/index.ts";
-import { findUser, isHere } from "#features/auth/index.ts";
+import { findUser, isActiveMember } from "#features/auth/index.ts";
 import {
   addStandingRule,
   childKeyOf,
@@ -62,7 +62,7 @@ export async function decide(
 /** Finds the gate and locks its session. A missing gate and another person's give the same refusal. */
 async function requireGate(work: Work, user: UserPrincipal, id: string): Promise<GateRow> {
   const gate = await findGate(work.tx, id);
-  const session = gate && (await work.family(gate.session_id));
+  const session = gate && (await work.sessionWithParent(gate.session_id));
   const isYours =
     session &&
     (await isStillHere(work, user)) &&
@@ -74,7 +74,7 @@ async function requireGate(work: Work, user: UserPrincipal, id: string): Promise
 /** False for a person who was removed while the request waited for the session's lock. */
 async function isStillHere({ tx }: Work, { userId }: UserPrincipal): Promise<boolean> {
   const person = await findUser(tx, userId);
-  return !person || isHere(person);
+  return !person || isActiveMember(person);
 }
 
 function plainDecision(gate: GateRow, request: DecisionRequest): GateDecision {

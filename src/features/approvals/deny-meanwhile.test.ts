@@ -1,6 +1,7 @@
 /** A rule made after a call was judged, and before it is performed, still holds for the call. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
+import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
 import { policy } from "#features/policy/index.ts";
 import {
@@ -16,9 +17,13 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 import type { Approval } from "./contract.ts";
 import { approvals } from "./index.ts";
 
+type NewRule = BodyOf<ApiRoutes["policy"]["create"]>;
+/** Fields of a rule that differ from case to case. */
+type RuleFields = Pick<NewRule, "pattern"> & Partial<NewRule>;
+
 const ROUNDS = 10;
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -44,17 +49,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await made?.drop();
     });
 
-    const addRule = async (fields: object) =>
-      (
-        await world.call<{ rule: { id: string } }>(owner, "POST", "/api/policy/rules", {
-          level: "org",
-          tool: "bash",
-          effect: "deny",
-          ...fields,
-        })
-      ).rule.id;
-    const removeRule = (id: string) => world.call(owner, "DELETE", `/api/policy/rules/${id}`);
-    const withRule = async (fields: object, act: (ruleId: string) => Promise<void>) => {
+    const addRule = async (fields: RuleFields) => {
+      const body = { level: "org", tool: "bash", effect: "deny", ...fields } as const;
+      return (await world.as(owner).policy.create({ body })).rule.id;
+    };
+    const removeRule = (id: string) => world.as(owner).policy.delete({ id });
+    const withRule = async (fields: RuleFields, act: (ruleId: string) => Promise<void>) => {
       const id = await addRule(fields);
       try {
         await act(id);
@@ -64,8 +64,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     };
     const decide = (id: string, body: unknown, who = owner) =>
       world.call<{ approval: Approval }>(who, "POST", `/api/approvals/${id}`, body);
-    const read = async (id: string) =>
-      (await world.call<{ approval: Approval }>(owner, "GET", `/api/approvals/${id}`)).approval;
+    const read = async (id: string) => (await world.as(owner).approvals.get({ id })).approval;
 
     async function park(tool = "bash", input: unknown = { command: "git push origin main" }) {
       const sessionId = await world.createSession();
@@ -74,11 +73,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         c1: { verdict: "ask" },
       });
       await turn.journal([], { park: { kind: "gate", callId: "c1" } });
-      const { items } = await world.call<{ items: Approval[] }>(
-        owner,
-        "GET",
-        `/api/approvals?state=pending&session=${sessionId}`,
-      );
+      const query = { state: "pending", session: sessionId } as const;
+      const { items } = await world.as(owner).approvals.list({ query });
       return { sessionId, approval: items[0] as Approval };
     }
     const finish = (turn: Turn) =>
@@ -111,7 +107,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           expect(turn.assignment.decisions[0]?.reason).not.toContain("The person did not allow");
           await finish(turn);
         });
-        const rules = await world.call<{ items: { level: string }[] }>(owner, "GET", "/api/policy");
+        const rules = await world.as(owner).policy.list();
         expect(rules.items.filter(({ level }) => level === "user")).toEqual([]);
       },
     );
@@ -125,7 +121,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
-    it("wins when it comes while the turn pauses before the call it was told of", async () => {
+    it("wins when it is made while the turn pauses before the approved call", async () => {
       const { approval } = await park();
       await decide(approval.id, { decision: "allow" });
       const first = await world.nextTurn();
@@ -139,7 +135,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
-    it("wins when it comes between the yes and the turn that goes on", async () => {
+    it("wins when it is made between the approval and the resumed turn", async () => {
       const { approval, sessionId } = await park();
       // The runner gets the decision, dies before it begins, and the turn goes to the next attempt.
       await decide(approval.id, { decision: "allow" });
@@ -155,7 +151,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await read(approval.id)).toMatchObject({ decision: "deny" });
     });
 
-    it("wins over a verdict that was journaled and not acted on when the turn goes on", async () => {
+    it("wins over a journaled verdict that was not acted on when the turn resumes", async () => {
       const sessionId = await world.createSession();
       const turn = await world.startTurn(sessionId);
       const calls = [
@@ -204,7 +200,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await finish(turn);
     });
 
-    it("is never lost when the yes and the rule come at the same time", {
+    it("is never lost when the approval and the rule are made at the same time", {
       timeout: 60_000,
     }, async () => {
       for (let round = 0; round < ROUNDS; round++) {
@@ -241,7 +237,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("a rule that comes meanwhile on sqlite", async () => undefined);
+suite("a rule that comes meanwhile on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("a rule that comes meanwhile on postgres", createTestDatabase);
+  suite("a rule that comes meanwhile on postgres", createTestDatabase);
 });

@@ -3,20 +3,21 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { decideGate } from "#engine/gates/index.ts";
 import { relocateSession } from "#engine/workspaces/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { asks, owner, startWorld, type Turn } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Approval } from "./contract.ts";
 import { approvals } from "./index.ts";
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(await startWorld([createDelegation(), policy, approvals], made?.url));
+      at = new FakeSessionTree(
+        await startWorld([createDelegation(), policy, approvals], made?.url),
+      );
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -42,8 +43,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await turn.journal([], { park: { kind: "gate", callId } });
     };
     const asked = async (sessionId: string) => {
-      const path = `/api/approvals?state=pending&session=${sessionId}`;
-      const { items } = await at.world.call<{ items: Approval[] }>(owner, "GET", path);
+      const query = { state: "pending", session: sessionId } as const;
+      const { items } = await at.world.as(owner).approvals.list({ query });
       return items[0]?.id ?? "";
     };
     /** Removes the machine before the decision, so that the session continues elsewhere. */
@@ -79,8 +80,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       ]);
       // The call was not performed, but nobody denied it: the same call asks again.
       await ask(next, "c2", "bash", command);
-      await at.world.call(owner, "POST", `/api/approvals/${await asked(sessionId)}`, {
-        decision: "allow",
+      await at.world.as(owner).approvals.decide({
+        id: await asked(sessionId),
+        body: { decision: "allow" },
       });
       const last = await at.turnOf(sessionId);
       expect(last.assignment.decisions).toContainEqual(
@@ -106,11 +108,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const id = await asked(sessionId);
       const { items } = await at.world.kernel.runners.list(owner);
       await at.world.kernel.runners.remove(owner, items[0]?.id ?? "");
-      const { approval } = await at.world.call<{ approval: Approval }>(
-        owner,
-        "GET",
-        `/api/approvals/${id}`,
-      );
+      const { approval } = await at.world.as(owner).approvals.get({ id });
       expect(approval).toMatchObject({ state: "pending", callId: "c1" });
       const { reason } = approval.shown as { reason: string };
       expect(reason).toMatch(/^The session has moved to another machine .* \(builtin:git-push\)$/s);
@@ -118,7 +116,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("on SQLite", async () => undefined);
+suite("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("on PostgreSQL", createTestDatabase);
+  suite("on PostgreSQL", createTestDatabase);
 });

@@ -4,9 +4,9 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createDelegation, detachChild } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { policy } from "#features/policy/index.ts";
-import { asks, owner, startWorld, type Turn, type User } from "#features/testing/index.ts";
+import { asks, owner, startWorld, type Turn } from "#features/testing/index.ts";
 import type { JournalItem } from "#protocol/events.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { Approval } from "./contract.ts";
@@ -14,13 +14,13 @@ import { approvals } from "./index.ts";
 
 const PUSH = { command: "git push origin main" };
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(
+      at = new FakeSessionTree(
         await startWorld([createDelegation({ maxDepth: 2 }), policy, approvals], made?.url),
       );
     });
@@ -43,13 +43,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const { id, verdict } = await judge(turn, tool, input, cwd);
       expect(verdict).toBe("ask");
       await turn.journal([], { park: { kind: "gate", callId: id } });
-      const { items } = await list(`?state=pending&session=${turn.assignment.sessionId}`);
+      const items = await pending(turn.assignment.sessionId);
       return items.find(({ callId }) => callId === id) as Approval;
     };
-    const list = (query: string, who: User = owner) =>
-      at.world.call<{ items: Approval[] }>(who, "GET", `/api/approvals${query}`);
-    const get = async (id: string) =>
-      (await at.world.call<{ approval: Approval }>(owner, "GET", `/api/approvals/${id}`)).approval;
+    const pending = async (session: string) =>
+      (await at.world.as(owner).approvals.list({ query: { state: "pending", session } })).items;
+    const get = async (id: string) => (await at.world.as(owner).approvals.get({ id })).approval;
     const decide = (id: string, body: object) =>
       at.world.call<{ approval: Approval }>(owner, "POST", `/api/approvals/${id}`, body);
     const allow = (approval: Approval, scope: string) =>
@@ -100,7 +99,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const { parent, parentId, turns } = await family(2);
       const [waiting, later] = turns as [Turn, Turn];
       const ofChild = await park(waiting, "bash", PUSH);
-      const { items } = await list(`?state=pending&session=${parentId}`);
+      const items = await pending(parentId);
       expect(items.map(({ id }) => id)).toEqual([ofChild.id]);
       const asked = await park(parent, "bash", PUSH);
       expect(asked.coversChildren).toBe(true);
@@ -111,9 +110,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await verdictOf(later, "bash", { command: "git push origin main -f" })).toBe("ask");
       expect(await verdictOf(later, "bash", { ...PUSH, background: true })).toBe("ask");
       expect(await verdictOf(later, "bash", PUSH, "/workspace/sub")).toBe("ask");
-      const rules = await at.world.call<{
-        items: { sessionId: string; coversChildren: boolean }[];
-      }>(owner, "GET", "/api/policy");
+      const rules = await at.world.as(owner).policy.list();
       expect(rules.items).toContainEqual(
         expect.objectContaining({ sessionId: parentId, coversChildren: true }),
       );
@@ -138,7 +135,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await verdictOf(third, "bash", PUSH)).toBe("ask");
     });
 
-    it("takes no yes for another project, and none for other content of the same file", async () => {
+    it("applies no approval to another project, nor to other content of the same file", async () => {
       const { parent, parentId, turns } = await family(1);
       const [child] = turns as [Turn];
       await allow(await park(parent, "write", { path: ".env", content: "A=1" }), "session");
@@ -172,11 +169,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await allow(await park(turn, "bash", command), scope);
         const inside = await at.turnOf(sessionId);
         expect(await verdictOf(inside, "bash", command)).toBe("allow");
-        const { items } = await at.world.call<{ items: { pattern: string }[] }>(
-          owner,
-          "GET",
-          "/api/policy",
-        );
+        const { items } = await at.world.as(owner).policy.list();
         expect(items.find(({ pattern }) => pattern === command.command)).toMatchObject({
           sandboxedOnly: true,
         });
@@ -199,24 +192,15 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     it("gives way to a question that the child's own rules ask, and to a no of the organisation", async () => {
       const { parent, turns } = await family(2);
       const [strict, denied] = turns as [Turn, Turn];
-      const rule = (body: object) => at.world.call(owner, "POST", "/api/policy/rules", body);
-      await rule({
-        tool: "bash",
-        pattern: "git push*",
-        effect: "ask",
-        sessionId: strict.assignment.sessionId,
-      });
+      const rules = at.world.as(owner).policy;
+      const asksFirst = { tool: "bash", pattern: "git push*", effect: "ask" } as const;
+      await rules.create({ body: { ...asksFirst, sessionId: strict.assignment.sessionId } });
       await allow(await park(parent, "bash", PUSH), "session");
       expect(await verdictOf(strict, "bash", PUSH)).toBe("ask");
       expect(await verdictOf(denied, "bash", PUSH)).toBe("allow");
-      const { rule: made } = (await rule({
-        level: "org",
-        tool: "bash",
-        pattern: "git push*",
-        effect: "ask",
-      })) as { rule: { id: string } };
+      const { rule: made } = await rules.create({ body: { ...asksFirst, level: "org" } });
       expect(await verdictOf(denied, "bash", PUSH)).toBe("ask");
-      await at.world.call(owner, "DELETE", `/api/policy/rules/${made.id}`);
+      await rules.delete({ id: made.id });
     });
 
     it("holds a no for the session for its children too", async () => {
@@ -286,7 +270,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("on SQLite", async () => undefined);
+suite("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("on PostgreSQL", createTestDatabase);
+  suite("on PostgreSQL", createTestDatabase);
 });

@@ -1,20 +1,21 @@
 /** A message typed into a conversation whose question is open answers it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { asks, member, owner, startWorld, type Turn, type User } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Approval } from "./contract.ts";
 import { approvals } from "./index.ts";
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(await startWorld([createDelegation(), policy, approvals], made?.url));
+      at = new FakeSessionTree(
+        await startWorld([createDelegation(), policy, approvals], made?.url),
+      );
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -33,14 +34,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         attachments: [],
         ...more,
       });
-    const pending = async (sessionId: string) =>
-      (
-        await at.world.call<{ items: Approval[] }>(
-          owner,
-          "GET",
-          `/api/approvals?state=pending&session=${sessionId}`,
-        )
-      ).items;
+    const pending = async (session: string) =>
+      (await at.world.as(owner).approvals.list({ query: { state: "pending", session } })).items;
     const asking = async (questions: object[]) => {
       const sessionId = await at.world.createSession();
       const turn = await at.prompt(sessionId);
@@ -145,7 +140,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await at.world.kernel.sessions.terminate(owner, sessionId);
     });
 
-    it("is nothing that somebody else's turn asked for: it would be told to them", async () => {
+    it("does not answer another person's turn, which would pass the words on to them", async () => {
       const sessionId = await at.world.createSession();
       const turn = await at.prompt(sessionId, "Ask what they do next.");
       await at.markGuest(turn);
@@ -156,7 +151,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     });
 
     it("is for no agent but the parent, which answers by its own tool", async () => {
-      const { childId, turn, parentId } = await at.family();
+      const { childId, turn, parentId } = await at.createParentAndChild();
       await askAll(turn, [{ question: "Which port?" }]);
       const agent = {
         kind: "session",
@@ -174,7 +169,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await at.world.kernel.sessions.terminate(owner, childId);
     });
 
-    it("refuses questions that leave no clear choice, and tells the model why", async () => {
+    it("refuses questions without a clear choice, and tells the model why", async () => {
       const turn = await at.prompt(await at.world.createSession());
       let calls = 0;
       const judged = async (labels: string[]) => {
@@ -200,7 +195,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("on SQLite", async () => undefined);
+suite("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("on PostgreSQL", createTestDatabase);
+  suite("on PostgreSQL", createTestDatabase);
 });

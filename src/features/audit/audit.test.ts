@@ -14,13 +14,13 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 import { createHeadKeeper } from "./chain/kept-head.ts";
 import { sealTrail } from "./chain/seal.ts";
 import { verifyTrail } from "./chain/verify.ts";
-import type { AuditEvent, Verification } from "./contract.ts";
+import type { AuditEvent } from "./contract.ts";
 import { createAudit } from "./index.ts";
 
 const CANARY = "canary-7f3a";
 const DAY_MS = 24 * 60 * 60_000;
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -35,10 +35,15 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
     const list = async (query = "", who: Parameters<World["call"]>[0] = owner) =>
       world.call<{ items: AuditEvent[]; next: string | null }>(who, "GET", `/api/audit${query}`);
-    const verify = () => world.call<Verification>(owner, "GET", "/api/audit/verify");
+    const verify = () => world.as(owner).audit.verify();
     const execute = (sql: string, parameters: unknown[] = []) =>
       world.kernel.engine.store.transaction((tx) => tx.execute({ sql, parameters }));
-    const deniesPush = { level: "org", tool: "bash", pattern: "git push*", effect: "deny" };
+    const deniesPush = {
+      level: "org",
+      tool: "bash",
+      pattern: "git push*",
+      effect: "deny",
+    } as const;
 
     /** Runs a turn with every kind of event, and a secret in every field that the trail must not contain. */
     async function eventfulTurn(who = owner): Promise<string> {
@@ -55,15 +60,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         asks("c4", "web_fetch", { url: `https://example.org/${CANARY}` }),
       ]);
       await turn.journal([], { park: { kind: "gate", callId: "c4" } });
-      const { items } = await world.call<{ items: { id: string }[] }>(
-        who,
-        "GET",
-        `/api/approvals?session=${sessionId}`,
-      );
-      await world.call(who, "POST", `/api/approvals/${items[0]?.id}`, {
-        decision: "deny",
-        reason: CANARY,
-      });
+      const { approvals: asked } = world.as(who);
+      const { items } = await asked.list({ query: { session: sessionId } });
+      const body = { decision: "deny", reason: CANARY } as const;
+      await asked.decide({ id: items[0]?.id ?? "", body });
       const next = await world.nextTurn();
       await next.journal([], {
         settle: {
@@ -76,14 +76,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     }
 
     it("has what happened and nothing of what was said", async () => {
-      const { rule } = await world.call<{ rule: { id: string } }>(
-        owner,
-        "POST",
-        "/api/policy/rules",
-        deniesPush,
-      );
+      const rules = world.as(owner).policy;
+      const { rule } = await rules.create({ body: deniesPush });
       const sessionId = await eventfulTurn();
-      await world.call(owner, "DELETE", `/api/policy/rules/${rule.id}`);
+      await rules.delete({ id: rule.id });
       const { items } = await list(`?session=${sessionId}`);
       expect(
         items
@@ -269,7 +265,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(places).toEqual(Array.from({ length: total }, (_, at) => at + 1));
     });
 
-    it("tells of the tail that is not sealed yet", async () => {
+    it("reports the tail that is not sealed yet", async () => {
       const { sealed } = await verify();
       await world.createSession();
       expect(await verify()).toMatchObject({ ok: true, sealed, unsealed: 1 });
@@ -350,9 +346,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("on SQLite", async () => undefined);
+suite("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("on PostgreSQL", createTestDatabase);
+  suite("on PostgreSQL", createTestDatabase);
 
   it("takes no end for broken that another server is about to sign", async () => {
     const made = await createTestDatabase();

@@ -23,7 +23,7 @@ import {
   toolName,
   turnStop,
 } from "./names.ts";
-import { listOffers } from "./queries.ts";
+import { listModels } from "./queries.ts";
 import { type AuditEntry, record, recordAt } from "./record.ts";
 import { actionOf } from "./setting-actions.ts";
 
@@ -157,7 +157,7 @@ function settledEntry({ prompt, run }: EventOf<"prompt_settled">): AuditEntry {
 async function modelEntry(work: Work, { call, run }: EventOf<"model_called">): Promise<AuditEntry> {
   return {
     action: "model_called",
-    model: modelName(call.model, await listOffers(work.tx, run.runner_id)),
+    model: modelName(call.model, await listModels(work.tx, run.runner_id)),
     durationMs: count(call.durationMs),
     usage: {
       inputTokens: count(call.inputTokens),

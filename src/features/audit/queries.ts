@@ -4,7 +4,7 @@
  */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables } from "#engine/index.ts";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import type { Seal } from "./chain/chain.ts";
 import type {
   AuditCutRow,
@@ -16,13 +16,16 @@ import type {
 
 const prepare = statements<AuditTables>();
 
-const selectOffers = statements<KernelTables>()<{ id: string }, { models: string }>((db, p) =>
+const selectModels = statements<KernelTables>()<{ id: string }, { models: string }>((db, p) =>
   db.selectFrom("runners").select("models").where("id", "=", p("id")),
 );
 /** Lists the models that a runner offers. */
-export async function listOffers(reader: Reader, runnerId: string | null): Promise<ModelOffer[]> {
-  const row = runnerId === null ? undefined : await reader.first(selectOffers, { id: runnerId });
-  return row ? (JSON.parse(row.models) as ModelOffer[]) : [];
+export async function listModels(
+  reader: Reader,
+  runnerId: string | null,
+): Promise<ModelCapability[]> {
+  const row = runnerId === null ? undefined : await reader.first(selectModels, { id: runnerId });
+  return row ? (JSON.parse(row.models) as ModelCapability[]) : [];
 }
 
 const insertRow = inserter<AuditRow>("audit_events", [

@@ -1,6 +1,6 @@
 import { scryptSync } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createTell } from "#engine/index.ts";
+import { createChangeReporter } from "#engine/index.ts";
 import { createAudit } from "#features/audit/index.ts";
 import { startWorld, type World } from "#features/testing/index.ts";
 import { confirmPerson } from "./account.ts";
@@ -29,8 +29,14 @@ function cheapHash(password: string): string {
 it("lets people who are signed in confirm their password while strangers guess at their address", async () => {
   const { store, ids, clock } = world.kernel.engine;
   const lockout = createLockout(clock.now);
-  const desk = { store, ids, tell: createTell(() => world.kernel.engine), lockout, now: clock.now };
-  await ensureOwner(desk, "owner");
+  const context = {
+    store,
+    ids,
+    tell: createChangeReporter(() => world.kernel.engine),
+    lockout,
+    now: clock.now,
+  };
+  await ensureOwner(context, "owner");
   const owner = await store.transaction(async (tx) => {
     const user = await findOwner(tx);
     if (!user) throw new Error("no owner");
@@ -51,7 +57,7 @@ it("lets people who are signed in confirm their password while strangers guess a
   };
   const maker = { credentialId: "crd_1", kind: "cookie" };
   const confirm = (password: string) =>
-    confirmPerson(desk, principal, maker, { address: ADDRESS }, password);
+    confirmPerson(context, principal, maker, { address: ADDRESS }, password);
   expect(await confirm(PASSWORD)).toBe(cheapHash(PASSWORD));
   // Attempts are limited, so a stolen session cannot guess for ever.
   for (let n = 0; n < 10; n++)

@@ -3,7 +3,12 @@ import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import type { SettingChange } from "#engine/index.ts";
 import type { Me, User } from "./contract.ts";
-import { type Desk, isOfKey, isThroughBrowser, type Maker } from "./credentials/issue.ts";
+import {
+  type AuthContext,
+  type CallerCredential,
+  isOfKey,
+  isThroughBrowser,
+} from "./credentials/issue.ts";
 import { mintSecret } from "./credentials/secrets.ts";
 import type { UserPrincipal } from "./credentials/user-principal.ts";
 import {
@@ -12,7 +17,7 @@ import {
   findPassword,
   findUser,
   findUserByEmail,
-  isHere,
+  isActiveMember,
   lockOrg,
   lockUser,
   revokeKinds,
@@ -24,10 +29,10 @@ import { hashPassword, isPassword, refuseWeakPassword } from "./sign-in/password
 import {
   badPassword,
   browserOf,
-  type Opened,
+  type OpenedBrowser,
   openBrowser,
-  type PasswordDesk,
-  tellFailure,
+  type PasswordContext,
+  recordFailure,
   type Visit,
 } from "./sign-in/sign-in.ts";
 
@@ -56,7 +61,7 @@ export interface ProfileChange {
 }
 
 export function changeProfile(
-  { store, tell }: Desk,
+  { store, tell }: AuthContext,
   userId: string,
   { name, timezone, locale }: ProfileChange,
 ): Promise<User> {
@@ -93,21 +98,21 @@ const FRESH_MS = 10 * 60_000;
  * that file can read the database too. Returns the password's hash.
  */
 export async function confirmPerson(
-  desk: PasswordDesk,
+  context: PasswordContext,
   principal: UserPrincipal,
-  maker: Maker,
+  maker: CallerCredential,
   { address }: Visit,
   currentPassword: string | undefined,
 ): Promise<string | undefined> {
   refuseKeys(principal, maker);
   const { userId } = principal;
-  const known = await desk.store.read((reader) => findPassword(reader, userId));
+  const known = await context.store.read((reader) => findPassword(reader, userId));
   if (maker.kind === "owner_key") return known?.hash;
-  if (!known) await requireFresh(desk, maker);
+  if (!known) await requireFresh(context, maker);
   else {
-    const attempt = desk.lockout.attempt({ account: userId, address, knownBrowser: SIGNED_IN });
+    const attempt = context.lockout.attempt({ account: userId, address, knownBrowser: SIGNED_IN });
     if (!(await isPassword(currentPassword ?? "", known.hash))) {
-      await tellFailure(desk, userId, attempt);
+      await recordFailure(context, userId, attempt);
       throw badPassword();
     }
     attempt.succeeded();
@@ -119,7 +124,10 @@ export async function confirmPerson(
  * Requires a recent sign-in. A browser opened from another browser is as old as that one, which may be a
  * thief's.
  */
-async function requireFresh({ store, now }: PasswordDesk, maker: Maker): Promise<void> {
+async function requireFresh(
+  { store, now }: PasswordContext,
+  maker: CallerCredential,
+): Promise<void> {
   const row = await store.read((reader) => findCredential(reader, maker.credentialId));
   const isProven = row && !isOfKey(row) && !isThroughBrowser(row.created_by);
   if (isProven && now() - row.created_at < FRESH_MS) return;
@@ -132,15 +140,15 @@ async function requireFresh({ store, now }: PasswordDesk, maker: Maker): Promise
 
 /** Sets a password and ends every other browser. */
 export async function changePassword(
-  desk: PasswordDesk,
+  context: PasswordContext,
   principal: UserPrincipal,
-  maker: Maker,
+  maker: CallerCredential,
   visit: Visit,
   change: PasswordChange,
-): Promise<{ user: User; opened: Opened | undefined }> {
-  const { store, tell } = desk;
+): Promise<{ user: User; opened: OpenedBrowser | undefined }> {
+  const { store, tell } = context;
   const { userId } = principal;
-  const before = await confirmPerson(desk, principal, maker, visit, change.currentPassword);
+  const before = await confirmPerson(context, principal, maker, visit, change.currentPassword);
   refuseWeakPassword(change.newPassword, change.email ?? null);
   const hash = await hashPassword(change.newPassword);
   const secret = mintSecret("web");
@@ -157,14 +165,14 @@ export async function changePassword(
     await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
     const isBrowser = maker.kind === "cookie";
     const opened = isBrowser
-      ? await openBrowser(tx, desk, { user, secret, ...browserOf(visit) })
+      ? await openBrowser(tx, context, { user, secret, ...browserOf(visit) })
       : undefined;
     return { user: userView({ ...user, email }), opened };
   });
 }
 
 /** Ends every browser of a person; their keys stay, and can be revoked one by one. */
-export function signOutEverywhere({ store, tell }: Desk, userId: string): Promise<void> {
+export function signOutEverywhere({ store, tell }: AuthContext, userId: string): Promise<void> {
   return store.transaction(async (tx) => {
     const user = await requirePerson(tx, userId);
     await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
@@ -181,7 +189,7 @@ function changeOf({ id, org_id: orgId }: PersonRow, area: string, action: string
  * Refuses API keys, and browsers that were opened with one. A key that was lent out must not become a
  * permanent way in: such a browser has the scopes of its key, and signing in would give it all.
  */
-export function refuseKeys({ scopes }: UserPrincipal, { kind }: Maker): void {
+export function refuseKeys({ scopes }: UserPrincipal, { kind }: CallerCredential): void {
   if ((kind === "cookie" || kind === "owner_key") && scopes.includes("*")) return;
   throw new Refusal(
     "forbidden",
@@ -192,7 +200,7 @@ export function refuseKeys({ scopes }: UserPrincipal, { kind }: Maker): void {
 
 async function requirePerson(tx: Tx, userId: string): Promise<PersonRow> {
   const user = await lockUser(tx, userId);
-  if (!user || !isHere(user)) throw notFound("user");
+  if (!user || !isActiveMember(user)) throw notFound("user");
   return user;
 }
 

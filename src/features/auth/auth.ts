@@ -5,7 +5,7 @@
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Reader, Store } from "#base/store/index.ts";
-import type { Feature, Tell, UserRow } from "#engine/index.ts";
+import type { Feature, ReportChange, UserRow } from "#engine/index.ts";
 import {
   changePassword,
   changeProfile,
@@ -18,7 +18,7 @@ import {
 import { deleteAccountsOf, deleteOverFlows } from "./account-queries.ts";
 import { createApiKey, listApiKeys, type NewKey, revokeApiKey } from "./credentials/api-keys.ts";
 import { createAuthenticator } from "./credentials/authenticate.ts";
-import { type Desk, type Maker, revokeTree } from "./credentials/issue.ts";
+import { type AuthContext, type CallerCredential, revokeTree } from "./credentials/issue.ts";
 import {
   createRunnerToken,
   createServerToken,
@@ -35,7 +35,7 @@ import {
   findCredential,
   findUser,
   hasPasswordAdmin,
-  isHere,
+  isActiveMember,
   markUsed,
 } from "./queries.ts";
 import { authMigrations } from "./schema.ts";
@@ -43,7 +43,7 @@ import { createLockout } from "./sign-in/lockout.ts";
 import {
   createLink,
   inspectLink,
-  type PasswordDesk,
+  type PasswordContext,
   type Proof,
   signInByPassword,
   signInBySecret,
@@ -60,7 +60,7 @@ export interface AuthOptions {
   ids: Ids;
   clock: Clock;
   /** Records the change in the transaction that makes it. */
-  tell: Tell;
+  tell: ReportChange;
 }
 
 export type Auth = ReturnType<typeof createAuth>;
@@ -73,7 +73,7 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
     clock.now,
     used,
   );
-  const desk = { store, ids, tell, lockout: createLockout(clock.now), now: clock.now };
+  const context = { store, ids, tell, lockout: createLockout(clock.now), now: clock.now };
 
   /** Clears the cached credentials after work that changes what others may do. */
   async function forgetting<T>(work: Promise<T>): Promise<T> {
@@ -84,7 +84,7 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
 
   const revoke = (credentialId: string): Promise<void> =>
     forgetting(store.transaction((tx) => revokeTree(tx, credentialId)));
-  const signOut = (credentialId: string) => forgetting(closeBrowser(desk, credentialId));
+  const signOut = (credentialId: string) => forgetting(closeBrowser(context, credentialId));
 
   return {
     /**
@@ -97,71 +97,71 @@ export function createAuth({ store, ids, clock, tell }: AuthOptions) {
     /** Clears the cache after people's rights were changed elsewhere on this server. */
     forget,
 
-    ensureOwner: (name: string) => ensureOwner(desk, name),
-    renewOwnerKey: (owner: UserRow) => forgetting(renewOwnerKey(desk, owner)),
+    ensureOwner: (name: string) => ensureOwner(context, name),
+    renewOwnerKey: (owner: UserRow) => forgetting(renewOwnerKey(context, owner)),
     /** True if an admin could sign in from another machine. */
     hasPasswordSignIn: () => store.read(hasPasswordAdmin),
     /** Sets the password only for an owner without one; true when it was set. */
     setFirstPassword: (userId: string, readPassword: () => string, email: string | undefined) =>
-      setFirstPassword(desk, userId, readPassword, email),
+      setFirstPassword(context, userId, readPassword, email),
 
     /** True while a person is a member: work in their name may not outlast that. */
     isMember: (userId: string) => store.read((reader) => isMember(reader, userId)),
 
     /** Creates a link that allows no more than its maker may do. */
-    createLink: (userId: string, scopes: readonly string[], maker?: Maker) =>
-      createLink(desk, userId, scopes, maker),
+    createLink: (userId: string, scopes: readonly string[], maker?: CallerCredential) =>
+      createLink(context, userId, scopes, maker),
     /** Returns the person that a link would sign in, without using the link up. */
     inspectLink: (token: string) => store.read((reader) => inspectLink(reader, token, clock.now())),
     signIn: (proof: Proof, visit: Visit = { address: "unknown" }) =>
       forgetting(
         "email" in proof
-          ? signInByPassword(desk, proof, visit)
-          : signInBySecret(desk, proof, visit),
+          ? signInByPassword(context, proof, visit)
+          : signInBySecret(context, proof, visit),
       ),
     signOut,
-    signOutEverywhere: (userId: string) => forgetting(signOutEverywhere(desk, userId)),
+    signOutEverywhere: (userId: string) => forgetting(signOutEverywhere(context, userId)),
     revoke,
 
-    createApiKey: (by: UserPrincipal, maker: Maker, key: NewKey) =>
-      createApiKey(desk, by, maker, key),
+    createApiKey: (by: UserPrincipal, maker: CallerCredential, key: NewKey) =>
+      createApiKey(context, by, maker, key),
     listApiKeys: (userId: string) => listApiKeys(store, userId, clock.now()),
-    revokeApiKey: (userId: string, id: string) => forgetting(revokeApiKey(desk, userId, id)),
+    revokeApiKey: (userId: string, id: string) => forgetting(revokeApiKey(context, userId, id)),
 
-    createRunnerToken: (by: UserPrincipal, maker: Maker, token: NewRunnerToken) =>
-      createRunnerToken(desk, by, maker, token),
+    createRunnerToken: (by: UserPrincipal, maker: CallerCredential, token: NewRunnerToken) =>
+      createRunnerToken(context, by, maker, token),
     /** Creates a token for the server's own machine. It belongs to nobody, and stays when people go. */
-    createServerToken: (orgId: string, name: string) => createServerToken(desk, orgId, name),
+    createServerToken: (orgId: string, name: string) => createServerToken(context, orgId, name),
     listRunnerTokens: (by: UserPrincipal) => listRunnerTokens(store, by, clock.now()),
     revokeRunnerToken: (by: UserPrincipal, id: string) =>
-      forgetting(revokeRunnerToken(desk, by, id)),
+      forgetting(revokeRunnerToken(context, by, id)),
 
-    ...ownAccount(desk, forgetting),
+    ...ownAccount(context, forgetting),
 
     feature: authFeature(used),
   };
 }
 
 /** Operations of people on their own account. */
-function ownAccount(desk: PasswordDesk, forgetting: <T>(work: Promise<T>) => Promise<T>) {
+function ownAccount(context: PasswordContext, forgetting: <T>(work: Promise<T>) => Promise<T>) {
   return {
-    me: (principal: UserPrincipal) => describeMe(desk.store, principal),
+    me: (principal: UserPrincipal) => describeMe(context.store, principal),
     changeProfile: (userId: string, change: ProfileChange) =>
-      forgetting(changeProfile(desk, userId, change)),
+      forgetting(changeProfile(context, userId, change)),
     changePassword: (
       principal: UserPrincipal,
-      maker: Maker,
+      maker: CallerCredential,
       visit: Visit,
       change: PasswordChange,
-    ) => forgetting(changePassword(desk, principal, maker, visit, change)),
+    ) => forgetting(changePassword(context, principal, maker, visit, change)),
     /** Confirms the person before they get another way in. */
     async confirm(
       principal: UserPrincipal,
-      maker: Maker,
+      maker: CallerCredential,
       visit: Visit,
       currentPassword: string | undefined,
     ): Promise<void> {
-      await confirmPerson(desk, principal, maker, visit, currentPassword);
+      await confirmPerson(context, principal, maker, visit, currentPassword);
     },
   };
 }
@@ -207,7 +207,7 @@ function authFeature(used: Map<string, number>): Feature {
   };
 }
 
-async function closeBrowser({ store, tell }: Desk, credentialId: string): Promise<void> {
+async function closeBrowser({ store, tell }: AuthContext, credentialId: string): Promise<void> {
   await store.transaction(async (tx) => {
     const row = await findCredential(tx, credentialId);
     await revokeTree(tx, credentialId);
@@ -219,5 +219,5 @@ async function closeBrowser({ store, tell }: Desk, credentialId: string): Promis
 
 async function isMember(reader: Reader, userId: string): Promise<boolean> {
   const user = await findUser(reader, userId);
-  return user !== undefined && isHere(user);
+  return user !== undefined && isActiveMember(user);
 }

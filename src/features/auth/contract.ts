@@ -71,10 +71,10 @@ const meSchema = z.object({
 export type Me = z.infer<typeof meSchema>;
 
 /** A service that people can sign in through, as its button says. */
-const offeredProviderSchema = z
+const signInOptionSchema = z
   .object({ id: z.string(), name: z.string() })
   .meta({ id: "SignInProvider" });
-export type OfferedProvider = z.infer<typeof offeredProviderSchema>;
+export type SignInOption = z.infer<typeof signInOptionSchema>;
 
 const linkedAccountSchema = z
   .object({
@@ -280,7 +280,7 @@ export const authApi = {
     path: "/api/auth/providers",
     summary: "Services that people can sign in with",
     tag: TAG,
-    response: pageOf(offeredProviderSchema),
+    response: pageOf(signInOptionSchema),
   }),
   redirectToProvider: apiRoute({
     method: "get",

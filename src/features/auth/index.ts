@@ -1,18 +1,18 @@
 export { emailTaken, userView } from "./account.ts";
 export { deleteAccountsOf } from "./account-queries.ts";
 export { type Auth, createAuth } from "./auth.ts";
-export type { Desk } from "./credentials/issue.ts";
+export type { AuthContext } from "./credentials/issue.ts";
 export { revokeTokensForEverybody } from "./credentials/runner-tokens.ts";
 export { hashSecret, mintSecret } from "./credentials/secrets.ts";
 export type { UserPrincipal } from "./credentials/user-principal.ts";
-export type { Admit } from "./providers/enter.ts";
+export type { AdmitMember } from "./providers/apply-identity.ts";
 export {
   deletePassword,
   findOrg,
   findUser,
   findUserByEmail,
   insertUser,
-  isHere,
+  isActiveMember,
   listCredentials,
   listMembers,
   listRemoved,
@@ -26,5 +26,5 @@ export {
 export { authMigrations, type PersonRow } from "./schema.ts";
 export { hashPassword, refuseWeakPassword } from "./sign-in/passwords.ts";
 export { createProviderSignIn } from "./sign-in/provider-sign-in.ts";
-export { browserOf, type Opened, openBrowser, type Visit } from "./sign-in/sign-in.ts";
+export { browserOf, type OpenedBrowser, openBrowser, type Visit } from "./sign-in/sign-in.ts";
 export { hasWayIn } from "./sign-in/ways-in.ts";

@@ -5,7 +5,7 @@
 import { Refusal } from "#base/refusal.ts";
 import type { UserRow } from "#engine/index.ts";
 import { emailSchema, passwordSchema } from "./contract.ts";
-import { type Desk, heldBy, issueCredential } from "./credentials/issue.ts";
+import { type AuthContext, heldBy, issueCredential } from "./credentials/issue.ts";
 import { mintSecret } from "./credentials/secrets.ts";
 import {
   findOwner,
@@ -25,7 +25,7 @@ import { hashPassword, refuseWeakPassword } from "./sign-in/passwords.ts";
 
 /** Returns the key only when this call created the owner. */
 export function ensureOwner(
-  { store, ids, tell }: Desk,
+  { store, ids, tell }: AuthContext,
   name: string,
 ): Promise<{ owner: UserRow; key: string | undefined }> {
   const secret = mintSecret("key");
@@ -61,7 +61,10 @@ export function ensureOwner(
  * Creates a new owner key after its file was lost. The lost key is revoked, except where several servers
  * share the database: there the file may be in another server's folder.
  */
-export async function renewOwnerKey({ store, ids, tell }: Desk, owner: UserRow): Promise<string> {
+export async function renewOwnerKey(
+  { store, ids, tell }: AuthContext,
+  owner: UserRow,
+): Promise<string> {
   const secret = mintSecret("key");
   await store.transaction(async (tx) => {
     const lost = tx.dialect === "sqlite" ? await listCredentials(tx, owner.id, "owner_key") : [];
@@ -83,7 +86,7 @@ export async function renewOwnerKey({ store, ids, tell }: Desk, owner: UserRow):
  * perhaps because somebody had read the file.
  */
 export async function setFirstPassword(
-  { store, tell }: Desk,
+  { store, tell }: AuthContext,
   userId: string,
   readPassword: () => string,
   email: string | undefined,

@@ -48,10 +48,10 @@ const selectAdmins = prepare<Record<never, never>, PersonRow>((db) =>
 );
 /** Finds the first admin who is still a member. */
 export async function findOwner(reader: Reader): Promise<PersonRow | undefined> {
-  return (await reader.all(selectAdmins, {})).find(isHere);
+  return (await reader.all(selectAdmins, {})).find(isActiveMember);
 }
 
-export function isHere(user: { removed_at?: number | null }): boolean {
+export function isActiveMember(user: { removed_at?: number | null }): boolean {
   return (user.removed_at ?? null) === null;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Asked, command } from "#engine/index.ts";
+import { command, type RequestedFields } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import { memory as memories } from "#features/memory/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
@@ -13,7 +13,7 @@ import { briefing } from "./index.ts";
 const ORG = "/api/orgs/org_1";
 const KEY = "a-secret-key-of-more-than-32-characters";
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -53,14 +53,14 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         const session = await work.session(id);
         if (!session) throw new Error("It was just made.");
         session.row.repo = child.repo ?? null;
-        const asked: Asked = {
+        const asked: RequestedFields = {
           runtime: false,
           model: false,
           persona: false,
           callback: false,
           personaSlug: child.persona,
         };
-        await work.emit({ type: "session_making", session, asked });
+        await work.emit({ type: "session_making", session, requested: asked });
         return asked.chosenPersona?.slug ?? null;
       });
     };
@@ -187,7 +187,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await listed("acme/lists")).toEqual([id]);
     });
 
-    it("tells of the runtime that it has, not of the one that was thought of before", async () => {
+    it("names the runtime that the session has, not an earlier choice", async () => {
       const { id } = await create({ personaSlug: "picky", prompt: "go" });
       const [first] = await world.kernel.sessions.events(id, 0, 10);
       expect(first).toMatchObject({ type: "session_created", data: { runtime: "scripted" } });
@@ -264,7 +264,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("what a session is made of, on SQLite", async () => undefined);
+suite("what a session is made of, on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("what a session is made of, on PostgreSQL", createTestDatabase);
+  suite("what a session is made of, on PostgreSQL", createTestDatabase);
 });

@@ -6,13 +6,13 @@
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import {
-  type Asked,
   type Brief,
   command,
   ddl,
   type Feature,
   may,
   principalKey,
+  type RequestedFields,
   type SessionRow,
   type SessionWriter,
   serve,
@@ -51,7 +51,8 @@ export const briefing: Feature = {
   ],
   listeners: [
     async (work, event) => {
-      if (event.type === "session_making") await applyBriefing(work, event.session, event.asked);
+      if (event.type === "session_making")
+        await applyBriefing(work, event.session, event.requested);
     },
   ],
   hasBrief: (session) => hasPersona(session) || session.repo !== null,
@@ -85,7 +86,7 @@ export const briefing: Feature = {
           reason: "persona",
           data: { persona: persona.slug, version: persona.version },
         });
-        await work.tell({
+        await work.reportChange({
           orgId: session.row.org_id,
           by: principalKey(principal),
           area: "session_persona",
@@ -110,7 +111,11 @@ async function findCurrentPersona(work: Work, row: SessionRow): Promise<string |
  * Applies repository and persona. An explicit request wins; then the persona's settings, then those of the
  * parent or the server.
  */
-async function applyBriefing(work: Work, { row }: SessionWriter, requested: Asked): Promise<void> {
+async function applyBriefing(
+  work: Work,
+  { row }: SessionWriter,
+  requested: RequestedFields,
+): Promise<void> {
   // Orchestrators have no persona.
   if (isOrchestrator(row)) return;
   const repo = await pinRepo(work, row);

@@ -65,7 +65,7 @@ export const childSchema = z
   .meta({ id: "Child" });
 export type Child = z.infer<typeof childSchema>;
 
-const familySchema = z
+const childrenOverviewSchema = z
   .object({
     items: z.array(childSchema),
     /** Number of children that are not listed. */
@@ -74,7 +74,7 @@ const familySchema = z
     treeCost: z.number().int().nullable(),
   })
   .meta({ id: "Family" });
-export type Family = z.infer<typeof familySchema>;
+export type ChildrenOverview = z.infer<typeof childrenOverviewSchema>;
 
 const TAG = "Sessions";
 
@@ -84,7 +84,7 @@ export const delegationApi = {
     path: "/api/sessions/{id}/children",
     summary: "The session's children: live ones first, then the newest, with the cost of the tree",
     tag: TAG,
-    response: familySchema,
+    response: childrenOverviewSchema,
   }),
   detach: apiRoute({
     method: "post",

@@ -5,7 +5,7 @@ import { owner, startWorld, type Turn, type World } from "#features/testing/inde
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { createDelegation, readInbox, spawnChild } from "./index.ts";
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -46,7 +46,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await woken.end("Seven.");
     });
 
-    it("tells a busy parent everything in one turn, after the one it works on", async () => {
+    it("notifies a busy parent of all events in one turn, after the current one", async () => {
       const parentId = await world.createSession();
       const busy = await world.startTurn(parentId);
       const ids = [await spawn(parentId, "a", "one"), await spawn(parentId, "b", "two")];
@@ -59,7 +59,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await woken.end("ok");
     });
 
-    it("lets exactly as many in as there are places, and no grandchildren", async () => {
+    it("accepts exactly as many children as the limit, and no grandchildren", async () => {
       const parentId = await world.createSession();
       const tries = await Promise.allSettled(Array.from({ length: 6 }, () => spawn(parentId)));
       expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
@@ -75,7 +75,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("delegation on sqlite", async () => undefined);
+suite("delegation on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("delegation on postgres", () => createTestDatabase());
+  suite("delegation on postgres", () => createTestDatabase());
 });

@@ -47,27 +47,33 @@ export function createDelegation(limits: Partial<DelegationLimits> = {}): Featur
 
 export { describeChild, describeChildren, findChanges } from "./children/children.ts";
 export { detachByPerson, detachChild, endChild, interruptChild } from "./children/end-child.ts";
+export { isEnded, isLive } from "./children/lifecycle.ts";
 export {
   DEFAULT_LIMITS,
   type DelegationLimits,
   requireChild,
   requireChildRow,
 } from "./children/link.ts";
-export { isGone, isLive } from "./children/lives.ts";
-export { messageChild, type Sent } from "./children/message-child.ts";
+export { messageChild, type SentMessage } from "./children/message-child.ts";
 export { purgeSoon } from "./children/purge-child.ts";
 export { type SpawnRequest, spawnChild } from "./children/spawn.ts";
 export { isHeldBack } from "./children/unattended.ts";
 export type { Child, InboxItem } from "./contract.ts";
 export { clearInbox } from "./notify/clear-inbox.ts";
 export { readInbox } from "./notify/inbox.ts";
-export { countUntold } from "./notify/inbox-queries.ts";
-export { hintInbox, note, ORCHESTRATION, type OrchestrationAction, trace } from "./notify/note.ts";
-export { childEventOf, readUntold } from "./notify/tell-parent.ts";
+export { countPendingEvents } from "./notify/inbox-queries.ts";
+export {
+  hintInbox,
+  ORCHESTRATION,
+  type OrchestrationAction,
+  recordAgentAction,
+  recordOrchestration,
+} from "./notify/note.ts";
+export { childEventOf, takePendingEvents } from "./notify/notify-parent.ts";
 export { wakeText } from "./notify/wake-text.ts";
 export { cutPayload, inQuotes, shareOf } from "./notify/words.ts";
-export { askForPlan } from "./plans/plan.ts";
-export { askedOf, planOf } from "./plans/question.ts";
+export { requirePlan } from "./plans/plan.ts";
+export { askedQuestions, planOf } from "./plans/question.ts";
 export { answerAdvice } from "./plans/question-text.ts";
 export {
   addUpChildren,
@@ -81,10 +87,10 @@ export {
 export type { LinkRow } from "./schema.ts";
 export {
   forwardMessages,
-  NOTHING_SAID,
+  NO_MESSAGES,
   readMessages,
-  readOn,
-  readOnInput,
+  readTextPiece,
+  textPieceInput,
 } from "./transcript.ts";
 export { beginWait } from "./waits/wait.ts";
 export { findCompletionOf } from "./waits/wait-queries.ts";

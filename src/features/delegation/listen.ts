@@ -5,21 +5,21 @@ import { listLiveRuns } from "#engine/runs/index.ts";
 import { showAwaiting } from "#engine/sessions/index.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
 import { changeShare, returnBudget, takeBudgetAgain } from "./children/budget.ts";
-import { type DelegationLimits, linkChild, refusePlace } from "./children/link.ts";
-import { isGone } from "./children/lives.ts";
+import { isEnded } from "./children/lifecycle.ts";
+import { type DelegationLimits, linkChild, refuseOverLimit } from "./children/link.ts";
 import { releaseChildren } from "./children/release-children.ts";
-import { attend, countAgentTurn, countWakeTurn, isWake } from "./children/unattended.ts";
+import { countAgentTurn, countWakeTurn, isWake, resetUnattended } from "./children/unattended.ts";
 import { callbackEnded, childSettled } from "./notify/child-settled.ts";
-import { takeBackAnnounced } from "./notify/inbox-queries.ts";
-import { note } from "./notify/note.ts";
-import { redactTold } from "./notify/redact-told.ts";
-import { endWait, tellParent, tellWhatWaits } from "./notify/tell-parent.ts";
+import { unmarkAnnounced } from "./notify/inbox-queries.ts";
+import { recordOrchestration } from "./notify/note.ts";
+import { deliverPendingAtEnd, endWait, notifyParent } from "./notify/notify-parent.ts";
+import { redactChildEvents } from "./notify/redact-child-events.ts";
 import { MACHINE_GONE } from "./notify/wake-text.ts";
-import { askForPlan, planClosed, planOpened } from "./plans/plan.ts";
+import { planClosed, planOpened, requirePlan } from "./plans/plan.ts";
 import { questionClosed, questionOpened } from "./plans/question.ts";
 import { findLink, saveLink } from "./queries.ts";
 import { composeResult } from "./run-result.ts";
-import { endDeafWaits } from "./waits/deaf-waits.ts";
+import { endOrphanedWaits } from "./waits/orphaned-waits.ts";
 import { listWaits } from "./waits/wait-queries.ts";
 
 type EventOf<T extends KernelEvent["type"]> = Extract<KernelEvent, { type: T }>;
@@ -28,14 +28,14 @@ export function createListener(limits: DelegationLimits): Listener {
   return async (work, event) => {
     switch (event.type) {
       case "session_created":
-        if (event.asked.requirePlanApproval) await askForPlan(work, event.session);
+        if (event.requested.requirePlanApproval) await requirePlan(work, event.session);
         return linkChild(work, event.session, limits);
       case "session_changed":
         if (event.before && event.fields.includes("budget"))
           await budgetChanged(work, event.session.row, event.before.budget_micros);
         return;
       case "session_waking":
-        event.answer.refusal ??= await refusePlace(work, event, limits);
+        event.answer.refusal ??= await refuseOverLimit(work, event, limits);
         return;
       case "session_archiving":
         return releaseChildren(work, event);
@@ -53,7 +53,7 @@ export function createListener(limits: DelegationLimits): Listener {
       case "prompt_settled":
         return promptSettled(work, event);
       case "entry_redacted":
-        return redactTold(work, event.session.row, event.words);
+        return redactChildEvents(work, event.session.row, event.words);
       case "workspace_offline":
         return notifyMachineGone(work, event);
       case "gate_opened":
@@ -82,10 +82,10 @@ async function lifecycleChanged(
 ): Promise<void> {
   if (session.row.lifecycle === "active") {
     if (from === "archived") await sessionRestored(work, session);
-    tellWhatWaits(work, session);
+    deliverPendingAtEnd(work, session);
     return;
   }
-  if (isGone(session.row) && from !== "archived") await sessionGone(work, session);
+  if (isEnded(session.row) && from !== "archived") await sessionGone(work, session);
 }
 
 async function sessionGone(work: Work, session: SessionWriter): Promise<void> {
@@ -99,12 +99,12 @@ async function sessionGone(work: Work, session: SessionWriter): Promise<void> {
     link.quiet_run = (await listLiveRuns(work.tx, id))[0]?.id ?? link.quiet_run;
   await saveLink(work.tx, link);
   if (!isBeingTerminated(parent))
-    await tellParent(work, session, link, {
+    await notifyParent(work, session, link, {
       type: "worker.deleted",
       payload: { outcome: lifecycle },
       causeKey: `deleted:${id}:${last_seq}`,
     });
-  await endDeafWaits(work, parent, id);
+  await endOrphanedWaits(work, parent, id);
 }
 
 /**
@@ -140,9 +140,9 @@ async function promptAdmitted(
 
 /** A person's prompt to any session of a tree lets the whole tree continue. */
 async function releaseTree(work: Work, { row }: SessionWriter): Promise<void> {
-  if (!(await attend(work, row.root_session_id))) return;
+  if (!(await resetUnattended(work, row.root_session_id))) return;
   const root = await work.session(row.root_session_id);
-  if (root) tellWhatWaits(work, root);
+  if (root) deliverPendingAtEnd(work, root);
 }
 
 async function promptStarted(
@@ -153,7 +153,8 @@ async function promptStarted(
   // Every prompt of the platform, about children or anything else, starts a turn that no person
   // asked for.
   if (prompt.author_kind === "system") await countWakeTurn(work, session, unattendedTurns);
-  if (isWake(prompt)) await note(work, session.row, { action: "wake_delivered", by: "system" });
+  if (isWake(prompt))
+    await recordOrchestration(work, session.row, { action: "wake_delivered", by: "system" });
 }
 
 /** Notifies the parent of a turn that cannot continue: the parent may wait, or relocate the child. */
@@ -163,7 +164,7 @@ async function notifyMachineGone(
 ): Promise<void> {
   const link = await findLink(work.tx, session.row.id);
   if (!link) return;
-  await tellParent(work, session, link, {
+  await notifyParent(work, session, link, {
     type: "worker.stopped_without_end",
     payload: { code: MACHINE_GONE, promptId: run.prompt_id },
     causeKey: `offline:${run.id}:${work.now}`,
@@ -174,9 +175,9 @@ async function promptSettled(work: Work, event: EventOf<"prompt_settled">): Prom
   const { session, prompt } = event;
   const { id, kind } = session.row;
   if (prompt.outcome === "failed" && isWake(prompt))
-    await note(work, session.row, { action: "wake_failed", by: "system" });
+    await recordOrchestration(work, session.row, { action: "wake_failed", by: "system" });
   // A prompt that never started has delivered nothing.
-  if (prompt.started_at === null && isWake(prompt)) await takeBackAnnounced(work.tx, prompt.id);
+  if (prompt.started_at === null && isWake(prompt)) await unmarkAnnounced(work.tx, prompt.id);
   if (!isOrchestrator({ kind })) return childSettled(work, event);
   // Another of its threads may still wait.
   showAwaiting(session.row, await listWaits(work.tx, id));

@@ -284,7 +284,7 @@ const selectLiveOf = prepare<{ parentId: string; limit: number }, LiveChild>((db
     .limit(p("limit")),
 );
 /** Lists the active children, the one idle for longest first. */
-export function listPlaceHolders(
+export function listActiveChildren(
   reader: Reader,
   parentId: string,
   limit: number,

@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { command } from "#engine/index.ts";
 import { owner, startWorld, type World } from "#features/testing/index.ts";
-import type { Family } from "./contract.ts";
 import { createDelegation, spawnChild } from "./index.ts";
 
 describe("a parent and its children over http", () => {
@@ -18,8 +17,7 @@ describe("a parent and its children over http", () => {
       if (!parent) throw new Error("no parent");
       return (await spawnChild(work, parent, "main", { prompt: title, title })).child.row.id;
     });
-  const read = async (parentId: string) =>
-    (await world.call(owner, "GET", `/api/sessions/${parentId}/children`)) as unknown as Family;
+  const read = (id: string) => world.as(owner).delegation.children({ id });
 
   it("lists those that live first, with what they do, and adds up what they cost", async () => {
     const parentId = await world.createSession();
@@ -34,17 +32,17 @@ describe("a parent and its children over http", () => {
     expect({ more, treeCost }).toEqual({ more: 0, treeCost: 0 });
   });
 
-  it("detaches a child, which lives on, and says so when there is no parent", async () => {
+  it("detaches a child, which continues, and says so when there is no parent", async () => {
     const parentId = await world.createSession();
     const childId = await spawn(parentId, "taken");
     const turn = await world.nextTurn();
-    await world.call(owner, "POST", `/api/sessions/${childId}/detach`, {});
+    await world.as(owner).delegation.detach({ id: childId });
     expect((await read(parentId)).items).toEqual([]);
     const woken = await world.nextTurn();
     expect(woken.assignment.content).toContain("worker.detached");
     await woken.end("noted");
     await turn.end("still here");
-    const again = world.call(owner, "POST", `/api/sessions/${childId}/detach`, {});
+    const again = world.as(owner).delegation.detach({ id: childId });
     await expect(again).rejects.toMatchObject({ code: "worker_not_linked" });
   });
 });

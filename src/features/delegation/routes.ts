@@ -1,11 +1,11 @@
 /** Routes of parents and children, for pages and API clients. */
 import { notFound, Refusal } from "#base/refusal.ts";
-import { command, may, principalKey, type Route, serve, sessionThing } from "#engine/index.ts";
+import { command, may, principalKey, type Route, serve, sessionResource } from "#engine/index.ts";
 import { findSession, readContext, requireReadable } from "#engine/sessions/index.ts";
 import { detachByPerson } from "./children/end-child.ts";
-import { readFamily } from "./children/family.ts";
+import { readChildren } from "./children/read-children.ts";
 import { delegationApi } from "./contract.ts";
-import { note } from "./notify/note.ts";
+import { recordOrchestration } from "./notify/note.ts";
 import { findLink } from "./queries.ts";
 
 export const delegationRoutes: readonly Route[] = [
@@ -14,13 +14,13 @@ export const delegationRoutes: readonly Route[] = [
       const found = await findSession(reader, params.id);
       const context = readContext(engine, reader);
       const { session } = await requireReadable(reader, principal, found, context.now);
-      return readFamily(context, session);
+      return readChildren(context, session);
     });
   }),
   serve(delegationApi.detach, async ({ engine, principal, params: { id } }) => {
     return command(engine, async (work) => {
-      const child = await work.family(id);
-      if (!child || !may(principal, "session.manage", sessionThing(child.row)))
+      const child = await work.sessionWithParent(id);
+      if (!child || !may(principal, "session.manage", sessionResource(child.row)))
         throw notFound("session");
       const link = await findLink(work.tx, id);
       const parent = link && (await work.session(link.parent_session_id));
@@ -32,7 +32,7 @@ export const delegationRoutes: readonly Route[] = [
         );
       }
       const by = principalKey(principal);
-      await note(work, parent.row, { action: "worker_detached", by, childId: id });
+      await recordOrchestration(work, parent.row, { action: "worker_detached", by, childId: id });
       await detachByPerson(work, child, link);
       return { sessionId: id, detached: true };
     });

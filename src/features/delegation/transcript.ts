@@ -9,8 +9,8 @@ import type { Entry } from "#protocol/sessions.ts";
 import { ASK_USER_QUESTION, keptQuestions, REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import { lineOf } from "./children/children.ts";
 import type { WorkerEventPayload } from "./contract.ts";
+import { listMessages } from "./notify/child-messages.ts";
 import { findEvent } from "./notify/inbox-queries.ts";
-import { listSaid } from "./notify/said.ts";
 import { endOfPiece, inQuotes } from "./notify/words.ts";
 import { questionText } from "./plans/question-text.ts";
 import { FORWARDED } from "./run-result.ts";
@@ -28,7 +28,7 @@ export async function readMessages(
   sessionId: string,
   limit: number,
 ): Promise<{ text: string; count: number }> {
-  const messages = await listSaid(reader, sessionId, ["text", "prompt"], limit);
+  const messages = await listMessages(reader, sessionId, ["text", "prompt"], limit);
   const recent = await listEntries(reader, { sessionId, limit: SCANNED });
   const from = messages[0]?.seq ?? 0;
   const between = recent.map(entryView).filter(isShownInLine);
@@ -45,7 +45,7 @@ function isShownInLine({ kind, text, tool }: Entry): boolean {
 }
 
 /** Input of the tools that read a child, for texts longer than one result. */
-export const readOnInput = {
+export const textPieceInput = {
   offset: z
     .number()
     .int()
@@ -62,7 +62,7 @@ export const readOnInput = {
     .describe("The turn whose result to read, from the notification."),
 };
 
-export const NOTHING_SAID = { output: null, error: "It has said nothing there." };
+export const NO_MESSAGES = { output: null, error: "It has said nothing there." };
 
 /** Piece of a long text, starting at an offset. */
 export interface TextPiece {
@@ -77,7 +77,7 @@ export interface TextPiece {
  * Reads a piece of the result of a turn, or without a prompt of the child's newest message.
  * Undefined if there is no such text.
  */
-export async function readOn(
+export async function readTextPiece(
   reader: Reader,
   sessionId: string,
   { offset, promptId }: { offset: number; promptId?: string | undefined },
@@ -93,7 +93,7 @@ export async function readOn(
 }
 
 async function newestText(reader: Reader, sessionId: string): Promise<string | undefined> {
-  const [entry] = await listSaid(reader, sessionId, ["text"], 1);
+  const [entry] = await listMessages(reader, sessionId, ["text"], 1);
   return entry && (entry.text ?? "");
 }
 
@@ -159,7 +159,7 @@ export async function forwardMessages(
   limit: number,
 ): Promise<number> {
   const { id: sessionId, title } = child.row;
-  const messages = await listSaid(work.tx, sessionId, ["text"], limit);
+  const messages = await listMessages(work.tx, sessionId, ["text"], limit);
   for (const { text, seq, at } of messages) {
     parent.record({
       type: "notice",

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decideGate, listPendingGates } from "#engine/gates/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { owner, startWorld, type Turn } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import {
@@ -15,8 +15,8 @@ import {
   endChild,
   interruptChild,
   messageChild,
-  readUntold,
   requireChild,
+  takePendingEvents,
   wakeText,
 } from "./index.ts";
 
@@ -49,7 +49,7 @@ interface Child {
 }
 
 class Walk {
-  readonly #at: FakeFamily;
+  readonly #at: FakeSessionTree;
   readonly #random: () => number;
   readonly #parentId: string;
   readonly #children: Child[] = [];
@@ -62,7 +62,7 @@ class Walk {
   #delivered = "";
   #words = 0;
 
-  constructor(at: FakeFamily, parentId: string, random: () => number) {
+  constructor(at: FakeSessionTree, parentId: string, random: () => number) {
     this.#at = at;
     this.#parentId = parentId;
     this.#random = random;
@@ -217,7 +217,7 @@ class Walk {
     const child = this.#live(({ asks, stoppedBy }) => asks === undefined && !stoppedBy);
     if (!child) return;
     const isCut = child.turn !== undefined && this.#random() < 0.4;
-    if (!isCut) return void (await this.#at.say(child.id, "more"));
+    if (!isCut) return void (await this.#at.sendPrompt(child.id, "more"));
     const mode = this.#random() < 0.5 ? "steer" : "interrupt";
     await this.#asParent(child, (work, { parent, hands }) =>
       messageChild(work, parent, hands.child, "not so", mode),
@@ -278,7 +278,7 @@ class Walk {
     }
     const lifecycle = await this.#lifecycle;
     if (lifecycle === "active" || lifecycle === "hibernated")
-      await this.#at.say(this.#parentId, "hello", thread);
+      await this.#at.sendPrompt(this.#parentId, "hello", thread);
   }
 
   async #withdraw(): Promise<void> {
@@ -294,7 +294,7 @@ class Walk {
 
   async #readAll(thread: string): Promise<void> {
     const rows = await this.#at.act(this.#parentId, (work, parent) =>
-      readUntold(work, parent, thread),
+      takePendingEvents(work, parent, thread),
     );
     this.#delivered += `${wakeText(rows.map(childEventOf))}\n`;
   }
@@ -385,13 +385,13 @@ class Walk {
   }
 }
 
-function story(title: string, seeds: number, database: () => Promise<TestDatabase | undefined>) {
+function suite(title: string, seeds: number, database: () => Promise<TestDatabase | undefined>) {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(await startWorld([createDelegation()], made?.url));
+      at = new FakeSessionTree(await startWorld([createDelegation()], made?.url));
     });
     afterAll(async () => {
       await at.world.stop();
@@ -408,7 +408,7 @@ function story(title: string, seeds: number, database: () => Promise<TestDatabas
   });
 }
 
-story("a walk on sqlite", 12, async () => undefined);
+suite("a walk on sqlite", 12, async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("a walk on postgres", 3, () => createTestDatabase());
+  suite("a walk on postgres", 3, () => createTestDatabase());
 });

@@ -22,7 +22,7 @@ const gatewayChangeSchema = z.strictObject({
 });
 export type GatewayChange = z.infer<typeof gatewayChangeSchema>;
 
-const offeredProviderSchema = z
+const configuredProviderSchema = z
   .object({
     name: z.string(),
     kind: z.enum(PROVIDER_KINDS),
@@ -54,6 +54,6 @@ export const gatewayApi = {
     path: "/api/gateway",
     summary: "Model providers that a runner reaches through this server",
     tag: "Runners",
-    response: z.object({ items: z.array(offeredProviderSchema) }),
+    response: z.object({ items: z.array(configuredProviderSchema) }),
   }),
 };

@@ -2,7 +2,11 @@
  * Providers that the gateway reaches: those in settings and, if an admin allows it, those in the environment.
  */
 import type { Engine } from "#engine/index.ts";
-import type { OfferedProvider, Providers, ReachableProvider } from "#features/providers/index.ts";
+import type {
+  ConfiguredProvider,
+  Providers,
+  ReachableProvider,
+} from "#features/providers/index.ts";
 import { readSettings } from "./settings.ts";
 
 /** Address and credentials of a provider. They stay on the server. */
@@ -56,7 +60,7 @@ export async function listProviders(
   engine: Engine,
   { providers, environment }: ProviderSources,
   orgId: string,
-): Promise<OfferedProvider[]> {
+): Promise<ConfiguredProvider[]> {
   const stored = await providers.list(engine, orgId);
   if (!(await offersEnvironment(engine, orgId))) return stored;
   const names = new Set(stored.map(({ name }) => name));

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAudit } from "#features/audit/index.ts";
 import { modelCall, owner, startWorld, type Turn, type World } from "#features/testing/index.ts";
-import type { UsagePage } from "#features/usage/contract.ts";
 import { usage } from "#features/usage/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { GatewaySettings } from "./contract.ts";
@@ -23,7 +22,7 @@ const sse = (event: object) => Buffer.from(`data: ${JSON.stringify(event)}\n\n`)
 const counted = (input: number, output: number) =>
   sse({ choices: [], usage: { prompt_tokens: input, completion_tokens: output } });
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     /** State of the provider `lab`: a request has reached it before. */
     let isTried = true;
@@ -92,7 +91,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       return { id, turn: await world.startTurn(id) };
     };
     const usageOf = async (id: string) =>
-      (await world.call<UsagePage>(owner, "GET", `/api/usage?by=session&session=${id}`)).items[0];
+      (await world.as(owner).usage.list({ query: { by: "session", session: id } })).items[0];
     const modelCalls = async (id: string) =>
       (await world.kernel.sessions.events(id, 0, 1000)).filter(({ type }) => type === "model_call");
     const set = (body: object) =>
@@ -121,7 +120,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await world.kernel.sessions.get(owner, id)).cost).toMatchObject({});
     });
 
-    it("tells that a provider answered which nobody had reached, and of no other", async () => {
+    it("reports the first answer of an untried provider, and of no other", async () => {
       const { turn } = await begin();
       await use(turn, 1, 1);
       expect(answered).toEqual([]);
@@ -139,11 +138,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     it("leaves a row in the trail without a word of what was said", async () => {
       const { id, turn } = await begin();
       await use(turn, 7, 3);
-      const rows = await world.call<{ items: { action: string; metadata: object }[] }>(
-        owner,
-        "GET",
-        `/api/audit?session=${id}`,
-      );
+      const rows = await world.as(owner).audit.list({ query: { session: id } });
       expect(rows.items.filter(({ action }) => action === "model_called")).toMatchObject([
         { metadata: { usage: { inputTokens: 7, outputTokens: 3 }, costMicros: 100_000 } },
       ]);
@@ -349,7 +344,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("on SQLite", async () => undefined);
+suite("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("on PostgreSQL", createTestDatabase);
+  suite("on PostgreSQL", createTestDatabase);
 });

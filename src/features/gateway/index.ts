@@ -4,7 +4,7 @@
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import type { Engine, Feature, Principal } from "#engine/index.ts";
-import type { OfferedProvider } from "#features/providers/index.ts";
+import type { ConfiguredProvider } from "#features/providers/index.ts";
 import { CallSlots } from "./call-slots.ts";
 import {
   findProvider,
@@ -58,7 +58,7 @@ function serve(engine: Engine, { price, maxTurnMicros, ...sources }: GatewayOpti
 
   return {
     /** Lists providers that a runner reaches through the server. */
-    async list({ orgId, scope }: RunnerPrincipal): Promise<OfferedProvider[]> {
+    async list({ orgId, scope }: RunnerPrincipal): Promise<ConfiguredProvider[]> {
       const isClosed = isPersonal(scope) && (await settingsOf(orgId)).personal_runners === 0;
       return isClosed ? [] : listProviders(engine, sources, orgId);
     },

@@ -53,7 +53,7 @@ export const settingsRoutes: readonly Route[] = [
 async function change(
   work: Work,
   principal: Principal,
-  asked: GatewayChange,
+  requested: GatewayChange,
 ): Promise<GatewaySettingsRow> {
   const { orgId } = principal;
   // Changes are serialised: each keeps what another has set.
@@ -61,8 +61,8 @@ async function change(
   const before = await readSettings(work.tx, orgId);
   const after = {
     ...before,
-    personal_runners: Number(asked.personalRunners ?? before.personal_runners === 1),
-    environment_keys: Number(asked.environmentKeys ?? before.environment_keys === 1),
+    personal_runners: Number(requested.personalRunners ?? before.personal_runners === 1),
+    environment_keys: Number(requested.environmentKeys ?? before.environment_keys === 1),
     updated_at: work.now,
   };
   await saveSettings(work.tx, after);
@@ -73,7 +73,14 @@ async function change(
     if (was === is) continue;
     const by = principalKey(principal);
     const action = is === 1 ? "opened" : "closed";
-    await work.tell({ orgId, by, area: "model_gateway", action, subjectId: null, detail: name });
+    await work.reportChange({
+      orgId,
+      by,
+      area: "model_gateway",
+      action,
+      subjectId: null,
+      detail: name,
+    });
   }
   // Runners reload the list of providers.
   work.tx.afterCommit(() => work.announcer.hint("providers", "gateway", orgId));

@@ -80,7 +80,7 @@ const earlierSchema = z.object({
   /** Time when this version was replaced. */
   replacedAt: isoTime,
 });
-export type Earlier = z.infer<typeof earlierSchema>;
+export type EarlierVersion = z.infer<typeof earlierSchema>;
 
 const memoryWithHistorySchema = z.object({
   memory: memorySchema,
@@ -95,7 +95,7 @@ const writtenSchema = z.object({
   /** Memories that were removed to make room. */
   pruned: z.array(memorySchema),
 });
-export type Written = z.infer<typeof writtenSchema>;
+export type WriteResult = z.infer<typeof writtenSchema>;
 
 const newMemorySchema = z.strictObject({
   content: contentInput,
@@ -163,8 +163,8 @@ const prunedSchema = z.object({
 });
 export type Pruned = z.infer<typeof prunedSchema>;
 
-/** A shelf: the memories of an orchestrator, or those about a repository. */
-const shelfSchema = z
+/** A scope: the memories of an orchestrator, or those about a repository. */
+const memoryScopeSchema = z
   .object({
     kind: z.enum(MEMORY_KINDS),
     /** Null: the orchestrator's, or those of sessions without a repository. */
@@ -175,7 +175,7 @@ const shelfSchema = z
     room: z.number().int(),
   })
   .meta({ id: "MemoryShelf" });
-export type Shelf = z.infer<typeof shelfSchema>;
+export type MemoryScope = z.infer<typeof memoryScopeSchema>;
 
 /** Repository of session memories; default: the orchestrator's memories. */
 const exportQuery = z.strictObject({ repo: repoInput.optional() });
@@ -245,12 +245,12 @@ export const memoryApi = {
     response: writtenSchema,
     status: 201,
   }),
-  shelves: apiRoute({
+  scopes: apiRoute({
     method: "get",
     path: `${MEMORIES}/shelves`,
     summary: "Number of memories of your orchestrator, and of your sessions by repository",
     tag: TAG,
-    response: z.object({ items: z.array(shelfSchema) }),
+    response: z.object({ items: z.array(memoryScopeSchema) }),
   }),
   prune: apiRoute({
     method: "post",

@@ -3,7 +3,7 @@
  * about a repository. They are found by plain words, gain relevance when used and fade when not.
  */
 import type { Feature } from "#engine/index.ts";
-import { deleteRows, deleteShelves, listIdsOf } from "./queries.ts";
+import { deleteRows, deleteScopes, listIdsOf } from "./queries.ts";
 import { dropCounts, dropTerms } from "./ranking/term-queries.ts";
 import { recall } from "./recall.ts";
 import { memoryRoutes } from "./routes.ts";
@@ -36,7 +36,7 @@ export const memory: Feature = {
     await deleteRows(tx, ids);
     if (ids.length === PURGED_AT_ONCE) return false;
     await dropCounts(tx, person);
-    await deleteShelves(tx, person);
+    await deleteScopes(tx, person);
     return true;
   },
 };

@@ -1,5 +1,5 @@
 /**
- * Random walk over a full shelf:
+ * Random walk over a full scope:
  * every operation prunes only the least relevant memories that may be pruned.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,14 +7,14 @@ import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { member, startWorld, type User, type World } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { memory } from "./index.ts";
-import { MAX_UNPINNED } from "./shelf.ts";
+import { MAX_UNPINNED } from "./scope.ts";
 
 const MINE = "/api/me/memories";
 const CAP = MAX_UNPINNED.orchestrator;
 const STEPS = 150;
 const DAY_MS = 86_400_000;
 
-interface Kept {
+interface MemoryState {
   id: string;
   pinned: number;
   /** A less relevant memory fades sooner. */
@@ -30,7 +30,7 @@ function dice(seed: number): (sides: number) => number {
   };
 }
 
-class Shelf {
+class ScopeWalk {
   readonly #world: World;
   readonly #who: User;
   readonly #roll: (sides: number) => number;
@@ -42,10 +42,10 @@ class Shelf {
     this.#roll = dice(seed);
   }
 
-  async kept(): Promise<Kept[]> {
+  async kept(): Promise<MemoryState[]> {
     const sql = `select id, pinned, fades_at from memories where user_id = '${this.#who.userId}'`;
     const rows = await this.#world.kernel.engine.store.read((reader) =>
-      reader.query<Kept>({ sql, parameters: [] }),
+      reader.query<MemoryState>({ sql, parameters: [] }),
     );
     return rows.map((row) => ({ ...row, fades_at: Number(row.fades_at) }));
   }
@@ -62,7 +62,7 @@ class Shelf {
   /** Performs one random operation; returns the memory it made and the one it removed. */
   async step(): Promise<{ made?: string; taken?: string }> {
     const kept = await this.kept();
-    const { id } = kept[this.#roll(kept.length)] as Kept;
+    const { id } = kept[this.#roll(kept.length)] as MemoryState;
     switch (this.#roll(14)) {
       case 0:
         return { made: await this.write(true) };
@@ -100,13 +100,13 @@ class Shelf {
 }
 
 async function walk(world: World, seed: number): Promise<number> {
-  const shelf = new Shelf(world, seed);
-  for (let n = 0; n < CAP + 20; n++) await shelf.write(n % 20 === 0);
+  const scope = new ScopeWalk(world, seed);
+  for (let n = 0; n < CAP + 20; n++) await scope.write(n % 20 === 0);
   let went = 0;
   for (let n = 0; n < STEPS; n++) {
-    const before = await shelf.kept();
-    const { made, taken } = await shelf.step();
-    const after = await shelf.kept();
+    const before = await scope.kept();
+    const { made, taken } = await scope.step();
+    const after = await scope.kept();
     const ids = new Set(after.map(({ id }) => id));
     const gone = before.filter(({ id }) => !ids.has(id) && id !== taken);
     const left = after.filter(({ id, pinned }) => pinned === 0 && id !== made);
@@ -124,7 +124,7 @@ async function walk(world: World, seed: number): Promise<number> {
   return went;
 }
 
-function story(name: string, seeds: number[], database: () => Promise<TestDatabase | undefined>) {
+function suite(name: string, seeds: number[], database: () => Promise<TestDatabase | undefined>) {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -147,7 +147,7 @@ function story(name: string, seeds: number[], database: () => Promise<TestDataba
   });
 }
 
-story("a full shelf on SQLite", [1, 2, 3, 4], async () => undefined);
+suite("a full shelf on SQLite", [1, 2, 3, 4], async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("a full shelf on PostgreSQL", [5], createTestDatabase);
+  suite("a full shelf on PostgreSQL", [5], createTestDatabase);
 });

@@ -14,7 +14,7 @@ import {
 } from "#features/testing/index.ts";
 import { NASTY_STRINGS, UNSTORABLE } from "#test/nasty-strings.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Imported, Memory, MemoryFile, Pruned, Shelf, Written } from "./contract.ts";
+import type { Imported, Memory, MemoryFile, MemoryScope, Pruned, WriteResult } from "./contract.ts";
 import { memory } from "./index.ts";
 import { pruneFaded } from "./writing/prune.ts";
 
@@ -22,7 +22,7 @@ const MINE = "/api/me/memories";
 const SESSION = "/api/me/memories/session";
 let people = 0;
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -38,7 +38,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     /** A new person without memories. */
     const somebody = (): User => ({ ...member, userId: `usr_m${++people}`, name: "Ann" });
     const write = (who: User, body: object, path = MINE) =>
-      world.call<Written>(who, "POST", path, body);
+      world.call<WriteResult>(who, "POST", path, body);
     const list = async (who: User, query: Record<string, string> = {}, path = MINE) => {
       const text = new URLSearchParams(query).toString();
       return world.call<{ items: Memory[]; next: string | null }>(who, "GET", `${path}?${text}`);
@@ -202,7 +202,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await contents(ann, { query: "uses" })).toEqual([]);
       await write(ann, { content: "no repository at all", pinned: true }, SESSION);
       expect(await contents(ann, { repo: " " }, SESSION)).toEqual(["no repository at all"]);
-      const { items } = await world.call<{ items: Shelf[] }>(ann, "GET", `${MINE}/shelves`);
+      const { items } = await world.call<{ items: MemoryScope[] }>(ann, "GET", `${MINE}/shelves`);
       expect(items).toEqual([
         { kind: "session", repo: "github.com/acme/api", memories: 2, pinned: 0, room: 1_000 },
         { kind: "session", repo: "github.com/acme/web", memories: 1, pinned: 0, room: 1_000 },
@@ -440,7 +440,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("memory on sqlite", async () => undefined);
+suite("memory on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("memory on postgres", () => createTestDatabase());
+  suite("memory on postgres", () => createTestDatabase());
 });

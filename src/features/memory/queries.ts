@@ -1,8 +1,8 @@
-/** The only SQL on shelves and memories. */
+/** The only SQL on scopes and memories. */
 import { builder, inserter, type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { MemoryKind } from "./contract.ts";
 import { padded } from "./ranking/padded.ts";
-import type { MemoryRow, MemoryTables, ShelfRow } from "./schema.ts";
+import type { MemoryRow, MemoryScopeRow, MemoryTables } from "./schema.ts";
 
 const prepare = statements<MemoryTables>();
 
@@ -12,15 +12,15 @@ export interface Owner {
   /** Empty: the organisation's own. */
   userId: string;
 }
-export interface ShelfKey extends Owner {
+export interface MemoryScopeKey extends Owner {
   kind: MemoryKind;
   /** Empty: no repository. */
   repo: string;
 }
 
-// Shelves
+// Scopes
 
-const selectShelf = prepare<ShelfKey, ShelfRow>((db, p) =>
+const selectScope = prepare<MemoryScopeKey, MemoryScopeRow>((db, p) =>
   db
     .selectFrom("memory_shelves")
     .selectAll()
@@ -29,11 +29,14 @@ const selectShelf = prepare<ShelfKey, ShelfRow>((db, p) =>
     .where("kind", "=", p("kind"))
     .where("repo", "=", p("repo")),
 );
-export function findShelf(reader: Reader, key: ShelfKey): Promise<ShelfRow | undefined> {
-  return reader.first(selectShelf, key);
+export function findScope(
+  reader: Reader,
+  key: MemoryScopeKey,
+): Promise<MemoryScopeRow | undefined> {
+  return reader.first(selectScope, key);
 }
 
-const selectShelvesOf = prepare<Owner & { kind: MemoryKind }, ShelfRow>((db, p) =>
+const selectScopesOf = prepare<Owner & { kind: MemoryKind }, MemoryScopeRow>((db, p) =>
   db
     .selectFrom("memory_shelves")
     .selectAll()
@@ -42,11 +45,15 @@ const selectShelvesOf = prepare<Owner & { kind: MemoryKind }, ShelfRow>((db, p) 
     .where("kind", "=", p("kind"))
     .orderBy("id"),
 );
-export function listShelves(reader: Reader, owner: Owner, kind: MemoryKind): Promise<ShelfRow[]> {
-  return reader.all(selectShelvesOf, { ...owner, kind });
+export function listScopes(
+  reader: Reader,
+  owner: Owner,
+  kind: MemoryKind,
+): Promise<MemoryScopeRow[]> {
+  return reader.all(selectScopesOf, { ...owner, kind });
 }
 
-const insertShelf = prepare<ShelfKey & { id: string }, unknown>((db, p) =>
+const insertScope = prepare<MemoryScopeKey & { id: string }, unknown>((db, p) =>
   db
     .insertInto("memory_shelves")
     .values({
@@ -61,40 +68,44 @@ const insertShelf = prepare<ShelfKey & { id: string }, unknown>((db, p) =>
     })
     .onConflict((conflict) => conflict.columns(["org_id", "user_id", "kind", "repo"]).doNothing()),
 );
-const selectShelfToChange = prepare<{ id: string }, ShelfRow>((db, p, dialect) => {
+const selectScopeToChange = prepare<{ id: string }, MemoryScopeRow>((db, p, dialect) => {
   const query = db.selectFrom("memory_shelves").selectAll().where("id", "=", p("id"));
   return dialect === "postgres" ? query.forUpdate() : query;
 });
-export function lockShelf(tx: Tx, id: string): Promise<ShelfRow | undefined> {
-  return tx.first(selectShelfToChange, { id });
+export function lockScope(tx: Tx, id: string): Promise<MemoryScopeRow | undefined> {
+  return tx.first(selectScopeToChange, { id });
 }
 
-/** Locks a shelf; `newId` is its id if it must be created. */
-export async function lockOrMakeShelf(tx: Tx, key: ShelfKey, newId: string): Promise<ShelfRow> {
-  const found = (await findShelf(tx, key))?.id;
-  if (found === undefined) await tx.run(insertShelf, { ...key, id: newId });
-  const shelf = await lockShelf(tx, found ?? ((await findShelf(tx, key))?.id as string));
-  return shelf as ShelfRow;
+/** Locks a scope; `newId` is its id if it must be created. */
+export async function lockOrCreateScope(
+  tx: Tx,
+  key: MemoryScopeKey,
+  newId: string,
+): Promise<MemoryScopeRow> {
+  const found = (await findScope(tx, key))?.id;
+  if (found === undefined) await tx.run(insertScope, { ...key, id: newId });
+  const scope = await lockScope(tx, found ?? ((await findScope(tx, key))?.id as string));
+  return scope as MemoryScopeRow;
 }
 
-export interface Growth {
+export interface ScopeGrowth {
   memories: number;
   pinned: number;
   length: number;
 }
-const updateShelf = prepare<Growth & { id: string }, unknown>((db, p) =>
+const updateScope = prepare<ScopeGrowth & { id: string }, unknown>((db, p) =>
   db
     .updateTable("memory_shelves")
     .set({ memories: p("memories"), pinned: p("pinned"), length: p("length") })
     .where("id", "=", p("id")),
 );
-/** Changes the counts of a locked shelf, in the row as well as in the table. */
-export function growShelf(tx: Tx, shelf: ShelfRow, by: Growth): Promise<number> {
-  shelf.memories += by.memories;
-  shelf.pinned += by.pinned;
-  shelf.length += by.length;
-  const { id, memories, pinned, length } = shelf;
-  return tx.run(updateShelf, { id, memories, pinned, length });
+/** Changes the counts of a locked scope, in the row as well as in the table. */
+export function growScope(tx: Tx, scope: MemoryScopeRow, by: ScopeGrowth): Promise<number> {
+  scope.memories += by.memories;
+  scope.pinned += by.pinned;
+  scope.length += by.length;
+  const { id, memories, pinned, length } = scope;
+  return tx.run(updateScope, { id, memories, pinned, length });
 }
 
 // One memory
@@ -181,11 +192,11 @@ const selectByTitle = prepare<{ shelfId: string; category: string; key: string }
 );
 export function findByTitle(
   reader: Reader,
-  shelfId: string,
+  scopeId: string,
   category: string,
   key: string,
 ): Promise<MemoryRow | undefined> {
-  return reader.first(selectByTitle, { shelfId, category, key });
+  return reader.first(selectByTitle, { shelfId: scopeId, category, key });
 }
 
 export function listByIds(reader: Reader, ids: readonly string[]): Promise<MemoryRow[]> {
@@ -205,7 +216,7 @@ export interface ReadMemory {
   fades_at: number;
 }
 /** Marks memories as read in one statement, because a search shows many. */
-export function noteRead(tx: Tx, read: readonly ReadMemory[], at: number): Promise<number> {
+export function markRead(tx: Tx, read: readonly ReadMemory[], at: number): Promise<number> {
   const rows = padded(read);
   let next = 1;
   const mark = () => (tx.dialect === "postgres" ? `$${next++}` : "?");
@@ -237,21 +248,21 @@ export interface Filter {
 }
 export interface ListFilter extends Filter, Owner {
   kind: MemoryKind;
-  /** Only these shelves; undefined: all shelves of the owner. */
-  shelves?: readonly string[] | undefined;
+  /** Only these scopes; undefined: all scopes of the owner. */
+  scopes?: readonly string[] | undefined;
   after?: { at: number; id: string } | undefined;
   limit: number;
 }
 /** Lists memories, last written first. */
 export function listMemories(reader: Reader, filter: ListFilter): Promise<MemoryRow[]> {
-  const { orgId, userId, kind, shelves, after, limit, category, since, until, pinned } = filter;
+  const { orgId, userId, kind, scopes, after, limit, category, since, until, pinned } = filter;
   let query = builder<MemoryTables>(reader.dialect)
     .selectFrom("memories")
     .selectAll()
     .where("org_id", "=", orgId)
     .where("user_id", "=", userId)
     .where("kind", "=", kind);
-  if (shelves) query = query.where("shelf_id", "in", padded(shelves));
+  if (scopes) query = query.where("shelf_id", "in", padded(scopes));
   if (category !== undefined) query = query.where("category", "=", category);
   if (since !== undefined) query = query.where("updated_at", ">=", since);
   if (until !== undefined) query = query.where("updated_at", "<", until);
@@ -268,7 +279,7 @@ export function listMemories(reader: Reader, filter: ListFilter): Promise<Memory
   );
 }
 
-export interface LeastFilter {
+export interface PruneFilter {
   shelfId: string;
   /** A memory to leave out. */
   keep?: string | undefined;
@@ -281,12 +292,12 @@ export interface LeastFilter {
  * Lists the memories to prune first: the least relevant, and of those the one not read for longest;
  * never a pinned one.
  */
-export function listLeast(reader: Reader, filter: LeastFilter): Promise<MemoryRow[]> {
-  const { shelfId, keep, fadesBefore, accessedBefore, category, limit } = filter;
+export function listPruneCandidates(reader: Reader, filter: PruneFilter): Promise<MemoryRow[]> {
+  const { shelfId: scopeId, keep, fadesBefore, accessedBefore, category, limit } = filter;
   let query = builder<MemoryTables>(reader.dialect)
     .selectFrom("memories")
     .selectAll()
-    .where("shelf_id", "=", shelfId)
+    .where("shelf_id", "=", scopeId)
     .where("pinned", "=", 0);
   if (keep !== undefined) query = query.where("id", "<>", keep);
   if (fadesBefore !== undefined) query = query.where("fades_at", "<", fadesBefore);
@@ -306,8 +317,8 @@ const selectFaded = prepare<{ now: number; limit: number }, { shelf_id: string }
     .orderBy("fades_at")
     .limit(p("limit")),
 );
-/** Lists shelves with faded memories. */
-export async function listFadedShelves(
+/** Lists scopes with faded memories. */
+export async function listFadedScopes(
   reader: Reader,
   now: number,
   limit: number,
@@ -328,12 +339,12 @@ export async function listIdsOf(reader: Reader, owner: Owner, limit: number): Pr
   return (await reader.all(selectIdsOf, { ...owner, limit })).map(({ id }) => id);
 }
 
-const deleteShelvesOf = prepare<Owner, unknown>((db, p) =>
+const deleteScopesOf = prepare<Owner, unknown>((db, p) =>
   db
     .deleteFrom("memory_shelves")
     .where("org_id", "=", p("orgId"))
     .where("user_id", "=", p("userId")),
 );
-export function deleteShelves(tx: Tx, owner: Owner): Promise<number> {
-  return tx.run(deleteShelvesOf, owner);
+export function deleteScopes(tx: Tx, owner: Owner): Promise<number> {
+  return tx.run(deleteScopesOf, owner);
 }

@@ -7,11 +7,11 @@ import type { Reader } from "#base/store/index.ts";
 import type { PromptRow, SessionRow } from "#engine/index.ts";
 import { isGuestTurn } from "#protocol/notices/guests.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
-import { findShelf } from "./queries.ts";
+import { findScope } from "./queries.ts";
 import { searchMemories } from "./ranking/search.ts";
-import { tellingTerms, termsOf } from "./ranking/tokenize.ts";
+import { significantTerms, termsOf } from "./ranking/tokenize.ts";
 import type { MemoryRow } from "./schema.ts";
-import { shelfOf } from "./shelf.ts";
+import { scopeOf } from "./scope.ts";
 
 const MAX_TOKENS = 800;
 const MAX_RECALLED = 8;
@@ -29,10 +29,10 @@ export async function recall(
   if (!isOrchestrator(session)) return [];
   // A guest's words must not bring up memories of the agent's owner.
   if (isGuestTurn(prompt.thread, prompt)) return [];
-  const terms = tellingTerms(termsOf(prompt.content.slice(0, MAX_PROMPT_CHARS)));
-  const shelf = terms.length > 0 ? await findShelf(reader, shelfOf(session)) : undefined;
-  if (!shelf || shelf.memories === 0) return [];
-  const found = await searchMemories(reader, [shelf], terms, { limit: MAX_RECALLED });
+  const terms = significantTerms(termsOf(prompt.content.slice(0, MAX_PROMPT_CHARS)));
+  const scope = terms.length > 0 ? await findScope(reader, scopeOf(session)) : undefined;
+  if (!scope || scope.memories === 0) return [];
+  const found = await searchMemories(reader, [scope], terms, { limit: MAX_RECALLED });
   const least = (found[0]?.score ?? 0) * SHARE_OF_BEST;
   return fitting(
     found.filter(({ score }) => score >= least).map(({ row }) => lineOf(row)),

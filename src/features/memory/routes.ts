@@ -18,25 +18,25 @@ import {
   type MemoryKind,
   type MemoryListQuery,
   memoryApi,
-  type Written,
+  type WriteResult,
 } from "./contract.ts";
 import {
   findMemory,
-  findShelf,
+  findScope,
   listMemories,
-  listShelves,
-  lockShelf,
+  listScopes,
+  lockScope,
+  type MemoryScopeKey,
   type Owner,
-  type ShelfKey,
 } from "./queries.ts";
-import { noteReading, queryTerms, type Ranked, searchMemories } from "./ranking/search.ts";
-import type { ShelfRow } from "./schema.ts";
-import { repoKey, shelvesOf } from "./shelf.ts";
-import { note } from "./told.ts";
-import { historyOf, memoryView, shelfView } from "./view.ts";
+import { markFoundRead, queryTerms, type Ranked, searchMemories } from "./ranking/search.ts";
+import { recordMemoryAction } from "./record-action.ts";
+import type { MemoryScopeRow } from "./schema.ts";
+import { repoKey, scopesOf } from "./scope.ts";
+import { historyOf, memoryView, scopeView } from "./view.ts";
 import { editMemory, forgetMemory, noMemory } from "./writing/edit-memory.ts";
 import { prune } from "./writing/prune.ts";
-import { exportShelf, importFiles } from "./writing/transfer.ts";
+import { exportScope, importFiles } from "./writing/transfer.ts";
 import { type Draft, writeMemory } from "./writing/write-memory.ts";
 
 const NEWEST = "memories";
@@ -58,29 +58,30 @@ export const memoryRoutes: readonly Route[] = [
   serve(memoryApi.createSession, ({ engine, principal, body: { repo, ...draft } }) =>
     write(engine, principal, { kind: "session", repo: repoKey(repo) }, draft),
   ),
-  serve(memoryApi.shelves, async ({ engine, principal }) => {
+  serve(memoryApi.scopes, async ({ engine, principal }) => {
     const owner = ownerOf(principal, "memory.read");
-    const shelves = await engine.store.read(async (reader) =>
-      Promise.all(MEMORY_KINDS.map((kind) => listShelves(reader, owner, kind))),
+    const scopes = await engine.store.read(async (reader) =>
+      Promise.all(MEMORY_KINDS.map((kind) => listScopes(reader, owner, kind))),
     );
-    return { items: shelves.flat().map(shelfView) };
+    return { items: scopes.flat().map(scopeView) };
   }),
   serve(memoryApi.prune, async ({ engine, principal, body }) => {
     const owner = ownerOf(principal, "memory.write");
     return command(engine, async (work) => {
-      const found = await findShelf(work.tx, { ...owner, kind: "orchestrator", repo: "" });
-      const shelf = found && (await lockShelf(work.tx, found.id));
-      const { rows, more } = shelf ? await prune(work, shelf, body) : { rows: [], more: false };
+      const found = await findScope(work.tx, { ...owner, kind: "orchestrator", repo: "" });
+      const scope = found && (await lockScope(work.tx, found.id));
+      const { rows, more } = scope ? await prune(work, scope, body) : { rows: [], more: false };
       const by = principalKey(principal);
-      if (shelf && !body.dryRun)
-        for (const { id } of rows) await note(work, shelf, { by, action: "pruned", id });
+      if (scope && !body.dryRun)
+        for (const { id } of rows)
+          await recordMemoryAction(work, scope, { by, action: "pruned", id });
       const pruned = rows.map((row) => memoryView(row, work.now));
       return { pruned, more, dryRun: body.dryRun };
     });
   }),
   serve(memoryApi.export, async ({ engine, principal, query }) => {
     const key = keyOf(ownerOf(principal, "memory.read"), query.repo);
-    return { files: await engine.store.read((reader) => exportShelf(reader, key)) };
+    return { files: await engine.store.read((reader) => exportScope(reader, key)) };
   }),
   serve(memoryApi.import, async ({ engine, principal, body }) => {
     const key = keyOf(ownerOf(principal, "memory.write"), body.repo);
@@ -114,7 +115,7 @@ function ownerOf(principal: Principal, action: "memory.read" | "memory.write"): 
   return { orgId, userId };
 }
 
-function keyOf(owner: Owner, repo: string | undefined): ShelfKey {
+function keyOf(owner: Owner, repo: string | undefined): MemoryScopeKey {
   return repo === undefined
     ? { ...owner, kind: "orchestrator", repo: "" }
     : { ...owner, kind: "session", repo: repoKey(repo) };
@@ -123,13 +124,13 @@ function keyOf(owner: Owner, repo: string | undefined): ShelfKey {
 async function write(
   engine: Engine,
   principal: Principal,
-  shelf: Pick<ShelfKey, "kind" | "repo">,
+  scope: Pick<MemoryScopeKey, "kind" | "repo">,
   { title = null, ...said }: Omit<Draft, "title"> & { title?: string | null | undefined },
-): Promise<Written> {
+): Promise<WriteResult> {
   const owner = ownerOf(principal, "memory.write");
   const writer = { by: principalKey(principal), source: null };
   const { row, replaced, pruned } = await command(engine, (work) =>
-    writeMemory(work, { ...owner, ...shelf }, { ...said, title }, writer),
+    writeMemory(work, { ...owner, ...scope }, { ...said, title }, writer),
   );
   const now = engine.clock.now();
   return {
@@ -147,15 +148,15 @@ async function listPage(
   repo?: string,
 ): Promise<Page<Memory>> {
   const now = engine.clock.now();
-  const shelves = await engine.store.read((reader) => shelvesOf(reader, owner, kind, repo));
+  const scopes = await engine.store.read((reader) => scopesOf(reader, owner, kind, repo));
   const terms = queryTerms(query);
   if (terms.length > 0)
-    return foundPage(engine, shelves, terms, { ...filter, counted, limit, cursor });
+    return foundPage(engine, scopes, terms, { ...filter, counted, limit, cursor });
   const after = decodeCursor(NEWEST, cursor);
-  const only = repo === undefined ? undefined : shelves.map(({ id }) => id);
+  const only = repo === undefined ? undefined : scopes.map(({ id }) => id);
   if (only?.length === 0) return { items: [], next: null };
   const rows = await engine.store.read((reader) =>
-    listMemories(reader, { ...owner, kind, ...filter, shelves: only, after, limit: limit + 1 }),
+    listMemories(reader, { ...owner, kind, ...filter, scopes: only, after, limit: limit + 1 }),
   );
   const position = ({ updated_at: at, id }: { updated_at: number; id: string }) => ({ at, id });
   return pageOf(NEWEST, rows, limit, position, (row) => memoryView(row, now));
@@ -167,18 +168,18 @@ async function listPage(
  */
 async function foundPage(
   engine: Engine,
-  shelves: readonly ShelfRow[],
+  scopes: readonly MemoryScopeRow[],
   terms: readonly string[],
   { limit, cursor, counted, ...filter }: Omit<MemoryListQuery, "query">,
 ): Promise<Page<Memory>> {
   const position = decodeCursor(RANKED, cursor, { isFraction: true });
   const after = position && { score: position.at, id: position.id };
   const found = await engine.store.read((reader) =>
-    searchMemories(reader, shelves, terms, { ...filter, after, limit: limit + 1 }),
+    searchMemories(reader, scopes, terms, { ...filter, after, limit: limit + 1 }),
   );
   const shown = found.slice(0, limit).map(({ row }) => row);
   const isRead = counted && shown.length > 0;
-  const read = isRead ? await command(engine, (work) => noteReading(work, shown)) : [];
+  const read = isRead ? await command(engine, (work) => markFoundRead(work, shown)) : [];
   const now = engine.clock.now();
   const byId = new Map(read.map((row) => [row.id, row]));
   const positionOf = ({ row, score }: Ranked) => ({ at: score, id: row.id });

@@ -1,4 +1,4 @@
-/** Tables of memories: shelves, memories, and their search terms. */
+/** Tables of memories: scopes, memories, and their search terms. */
 import type { Dialect, Migration } from "#base/store/index.ts";
 import { ddl } from "#engine/index.ts";
 import type { MemoryKind } from "./contract.ts";
@@ -7,7 +7,7 @@ import type { MemoryKind } from "./contract.ts";
  * Memories that are searched together: a person's, or those of a person's sessions in a repository.
  * Every writer locks the row first, so its counts are correct and its limits hold.
  */
-export interface ShelfRow {
+export interface MemoryScopeRow {
   id: string;
   org_id: string;
   /** Empty: the organisation's own. */
@@ -57,7 +57,7 @@ export interface TermRow {
   length: number;
 }
 
-/** Number of memories of a shelf per term: counting anew would read them all. */
+/** Number of memories of a scope per term: counting anew would read them all. */
 export interface FrequencyRow {
   shelf_id: string;
   term: string;
@@ -65,7 +65,7 @@ export interface FrequencyRow {
 }
 
 export interface MemoryTables {
-  memory_shelves: ShelfRow;
+  memory_shelves: MemoryScopeRow;
   memories: MemoryRow;
   memory_terms: TermRow;
   memory_frequencies: FrequencyRow;

@@ -12,7 +12,7 @@ export function switchMemory(row: Pick<SessionRow, "kind" | "labels">, isOn: boo
 
 export const listen: Listener = async (_work, event) => {
   if (event.type === "session_making")
-    switchMemory(event.session.row, event.asked.enableMemory ?? false);
+    switchMemory(event.session.row, event.requested.enableMemory ?? false);
   if (event.type === "session_changed" && event.kept?.enableMemory !== undefined)
     switchMemory(event.session.row, event.kept.enableMemory);
 };

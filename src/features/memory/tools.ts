@@ -14,12 +14,12 @@ import {
   queryInput,
   titleInput,
 } from "./contract.ts";
-import { findShelf, listMemories, lockShelf } from "./queries.ts";
-import { noteReading, queryTerms, searchMemories } from "./ranking/search.ts";
-import type { MemoryRow, ShelfRow } from "./schema.ts";
-import { shelfOf } from "./shelf.ts";
+import { findScope, listMemories, lockScope } from "./queries.ts";
+import { markFoundRead, queryTerms, searchMemories } from "./ranking/search.ts";
+import { recordMemoryAction } from "./record-action.ts";
+import type { MemoryRow, MemoryScopeRow } from "./schema.ts";
+import { scopeOf } from "./scope.ts";
 import { MEMORY_LABEL } from "./switch.ts";
-import { note } from "./told.ts";
 import { memoryView } from "./view.ts";
 import { forgetByAgent } from "./writing/edit-memory.ts";
 import { prune } from "./writing/prune.ts";
@@ -30,7 +30,7 @@ const MAX_READ = 50;
 /** Maximum of characters per call; a model has other things to read too. */
 const MAX_READ_CHARS = 40_000;
 const EXCERPT_CHARS = 200;
-const OFFERED = `Such as ${CATEGORIES.join(", ")}; any short word will do.`;
+const SUGGESTED = `Such as ${CATEGORIES.join(", ")}; any short word will do.`;
 
 const instantInput = z.iso
   .datetime({ offset: true })
@@ -82,13 +82,13 @@ async function read(
   row: SessionRow,
   { query, filter }: ReadRequest,
 ): Promise<MemoryRow[]> {
-  const key = shelfOf(row);
-  const shelf = await findShelf(work.tx, key);
-  if (!shelf) return [];
+  const key = scopeOf(row);
+  const scope = await findScope(work.tx, key);
+  if (!scope) return [];
   const terms = queryTerms(query ?? "");
-  if (terms.length === 0) return listMemories(work.tx, { ...key, ...filter, shelves: [shelf.id] });
-  const found = await searchMemories(work.tx, [shelf], terms, filter);
-  return noteReading(
+  if (terms.length === 0) return listMemories(work.tx, { ...key, ...filter, scopes: [scope.id] });
+  const found = await searchMemories(work.tx, [scope], terms, filter);
+  return markFoundRead(
     work,
     found.map((one) => one.row),
   );
@@ -104,13 +104,13 @@ const memoryWrite = defineTool({
   target: ({ content }) => content,
   schema: z.strictObject({
     content: contentInput.describe("What to remember."),
-    category: categoryInput.describe(OFFERED),
+    category: categoryInput.describe(SUGGESTED),
     title: titleInput.optional().describe("Its topic, in a few words."),
   }),
   async handle(work, caller, { content, category, title = null }) {
     const written = await writeMemory(
       work,
-      shelfOf(caller.session.row),
+      scopeOf(caller.session.row),
       { content, category, title },
       { by: keyOf(caller), source: sourceOf(caller) },
     );
@@ -137,9 +137,9 @@ const memoryDelete = defineTool({
   target: ({ id }) => id,
   schema: z.strictObject({ id: z.string().min(1).max(200) }),
   async handle(work, caller, { id }) {
-    const shelf = await ownShelf(work, caller);
-    if (!shelf) throw nothingKept();
-    const row = await forgetByAgent(work, shelf, id, keyOf(caller));
+    const scope = await ownScope(work, caller);
+    if (!scope) throw nothingKept();
+    const row = await forgetByAgent(work, scope, id, keyOf(caller));
     return { output: { forgotten: named(row) }, error: null };
   },
 });
@@ -154,11 +154,11 @@ const memoryPrune = defineTool({
   target: () => null,
   schema: pruneSchema,
   async handle(work, caller, request) {
-    const shelf = await ownShelf(work, caller);
-    const { rows, more } = shelf ? await prune(work, shelf, request) : { rows: [], more: false };
-    if (shelf && !request.dryRun)
+    const scope = await ownScope(work, caller);
+    const { rows, more } = scope ? await prune(work, scope, request) : { rows: [], more: false };
+    if (scope && !request.dryRun)
       for (const { id } of rows)
-        await note(work, shelf, { by: keyOf(caller), action: "pruned", id });
+        await recordMemoryAction(work, scope, { by: keyOf(caller), action: "pruned", id });
     const pruned = rows.map((row) => ({ ...named(row), ...excerpt(row) }));
     const { dryRun } = request;
     return { output: { pruned, dryRun, ...(more && { more: true }) }, error: null };
@@ -167,9 +167,9 @@ const memoryPrune = defineTool({
 
 export const memoryTools: readonly Tool[] = [memoryRead, memoryWrite, memoryDelete, memoryPrune];
 
-async function ownShelf(work: Work, { session }: ToolCaller): Promise<ShelfRow | undefined> {
-  const found = await findShelf(work.tx, shelfOf(session.row));
-  return found && lockShelf(work.tx, found.id);
+async function ownScope(work: Work, { session }: ToolCaller): Promise<MemoryScopeRow | undefined> {
+  const found = await findScope(work.tx, scopeOf(session.row));
+  return found && lockScope(work.tx, found.id);
 }
 
 function nothingKept(): Refusal {

@@ -1,8 +1,8 @@
 import { isoTime } from "#engine/sessions/index.ts";
-import type { Earlier, Memory, Shelf } from "./contract.ts";
+import type { EarlierVersion, Memory, MemoryScope } from "./contract.ts";
 import { shownRelevance } from "./ranking/relevance.ts";
-import type { MemoryRow, ShelfRow } from "./schema.ts";
-import { MAX_UNPINNED } from "./shelf.ts";
+import type { MemoryRow, MemoryScopeRow } from "./schema.ts";
+import { MAX_UNPINNED } from "./scope.ts";
 
 export function memoryView(row: MemoryRow, now: number): Memory {
   return {
@@ -25,10 +25,10 @@ export function memoryView(row: MemoryRow, now: number): Memory {
   };
 }
 
-export function shelfView({ kind, repo, memories, pinned }: ShelfRow): Shelf {
+export function scopeView({ kind, repo, memories, pinned }: MemoryScopeRow): MemoryScope {
   return { kind, repo: repo === "" ? null : repo, memories, pinned, room: MAX_UNPINNED[kind] };
 }
 
-export function historyOf({ history }: MemoryRow): Earlier[] {
-  return JSON.parse(history) as Earlier[];
+export function historyOf({ history }: MemoryRow): EarlierVersion[] {
+  return JSON.parse(history) as EarlierVersion[];
 }

@@ -11,8 +11,8 @@ import {
 } from "#engine/index.ts";
 import { orchestratorId } from "#protocol/names/session-ids.ts";
 import { findPreferences, savePreferences } from "./queries.ts";
+import { modelFor, refuseFixedModel } from "./running/apply-preferences.ts";
 import { ensureRunning } from "./running/ensure-running.ts";
-import { modelFor, refuseFixedModel } from "./running/settle.ts";
 import { isHealthy } from "./views.ts";
 
 export const listen: Listener = async (work, event) => {

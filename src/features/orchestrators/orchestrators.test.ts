@@ -39,7 +39,7 @@ interface Shown {
   recovery: Recovery | null;
 }
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -364,7 +364,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await prompts()).toBe(2);
     });
 
-    it("stay away when their person has put them away, until they are wanted", async () => {
+    it("stay archived when their owner archived them, until they are used again", async () => {
       const mia = await newPerson("Mia");
       await start(mia);
       await world.kernel.sessions.archive(mia, idOf(mia), true);
@@ -414,7 +414,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await show(jo)).session).not.toBeNull();
     });
 
-    it("are told who they are and how to work", async () => {
+    it("get instructions with their identity and their way of working", async () => {
       const kit = await newPerson("Kit");
       await start(kit, { handle: "kitty", customInstructions: "Speak Latin." });
       const { brief } = createOrchestrators();
@@ -568,7 +568,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("orchestrators on sqlite", async () => undefined);
+suite("orchestrators on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("orchestrators on postgres", () => createTestDatabase());
+  suite("orchestrators on postgres", () => createTestDatabase());
 });

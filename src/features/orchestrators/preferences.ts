@@ -1,11 +1,11 @@
 /** Preferences of people for their orchestrators, and admin settings for all of them. */
 import { command, type Engine, type Person, type Work } from "#engine/index.ts";
-import { requireModelOffered } from "#engine/runs/index.ts";
+import { requireModelAvailable } from "#engine/runs/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
 import { orchestratorId } from "#protocol/names/session-ids.ts";
 import type { Preferences, PreferencesChange } from "./contract.ts";
 import { findFixedModel, findPreferences, saveFixedModel, savePreferences } from "./queries.ts";
-import { refuseFixedModel, settle } from "./running/settle.ts";
+import { applyPreferences, refuseFixedModel } from "./running/apply-preferences.ts";
 import type { PreferencesRow } from "./schema.ts";
 
 export async function readPreferences({ store }: Engine, person: Person): Promise<Preferences> {
@@ -24,14 +24,14 @@ export function changePreferences(
     const session = await work.session(orchestratorId(userId));
     if (typeof change.model === "string") {
       await refuseFixedModel(work, orgId);
-      await requireModelOffered(work.tx, principal, change.model);
+      await requireModelAvailable(work.tx, principal, change.model);
     }
     const row = await findPreferences(work.tx, person);
     if (change.idleTimeoutMs !== undefined) row.idle_ms = change.idleTimeoutMs;
     if (change.queueMode !== undefined) row.queue_mode = change.queueMode;
     if (change.model !== undefined) row.model = change.model;
     await savePreferences(work.tx, row);
-    if (session) await settle(work, session);
+    if (session) await applyPreferences(work, session);
     return preferencesView(row);
   });
 }
@@ -52,10 +52,16 @@ export function changeSettings(
 ): Promise<{ model: string | null }> {
   const { orgId, userId } = principal;
   return command(engine, async (work: Work) => {
-    if (model !== null) await requireModelOffered(work.tx, principal, model);
+    if (model !== null) await requireModelAvailable(work.tx, principal, model);
     await saveFixedModel(work.tx, orgId, model);
     const action = model === null ? "model_freed" : "model_fixed";
-    await work.tell({ orgId, by: `user:${userId}`, area: "orchestrator", action, subjectId: null });
+    await work.reportChange({
+      orgId,
+      by: `user:${userId}`,
+      area: "orchestrator",
+      action,
+      subjectId: null,
+    });
     return { model };
   });
 }

@@ -18,7 +18,11 @@ import { checkHandle } from "./identity/claim-handle.ts";
 import { renameOrchestrator } from "./identity/rename.ts";
 import { changePreferences, changeSettings, readPreferences, readSettings } from "./preferences.ts";
 import { findAvatar, findIdentity, listIdentities, listSessionsById } from "./queries.ts";
-import { ensureRunning, type Running, type Wish } from "./running/ensure-running.ts";
+import {
+  type EnsuredOrchestrator,
+  ensureRunning,
+  type RunningRequest,
+} from "./running/ensure-running.ts";
 import { agentView, identityView, orchestratorView, overseenView } from "./views.ts";
 
 type Caller = Pick<RouteRequest, "engine" | "principal">;
@@ -30,10 +34,14 @@ function personFor(principal: Principal, action: Action): UserPrincipal {
   throw new Refusal("forbidden", "forbidden", "Only a person may do this. Use a person's key.");
 }
 
-async function start({ engine, principal }: Caller, options: Wish) {
+async function start({ engine, principal }: Caller, options: RunningRequest) {
   const person = personFor(principal, "session.create");
   const started = await command(engine, async (work) => {
-    const { session, identity, did }: Running = await ensureRunning(work, person, options);
+    const { session, identity, did }: EnsuredOrchestrator = await ensureRunning(
+      work,
+      person,
+      options,
+    );
     return {
       session: await describeSession(work.context, session.row),
       identity: identityView(identity),
@@ -47,7 +55,7 @@ async function start({ engine, principal }: Caller, options: Wish) {
 /** Answers 201 for an orchestrator that was created or restored, 200 for an existing one. */
 const startStatus = ({ alreadyExists }: { alreadyExists: boolean }) => (alreadyExists ? 200 : 201);
 
-const lifeRoutes: readonly Route[] = [
+const lifecycleRoutes: readonly Route[] = [
   serve(orchestratorsApi.get, async ({ engine, principal }) => {
     const person = personFor(principal, "session.read");
     const view = await engine.store.read(async (reader) =>
@@ -153,7 +161,7 @@ const orgRoutes: readonly Route[] = [
 ];
 
 export const orchestratorRoutes: readonly Route[] = [
-  ...lifeRoutes,
+  ...lifecycleRoutes,
   ...identityRoutes,
   ...orgRoutes,
 ];

@@ -2,12 +2,17 @@
 import type { Clock } from "#base/clock.ts";
 import type { Ids } from "#base/ids.ts";
 import type { Store } from "#base/store/index.ts";
-import { eachApart, type Feature, type Kernel, type Tell } from "#engine/index.ts";
+import {
+  type Feature,
+  forEachIndependently,
+  type Kernel,
+  type ReportChange,
+} from "#engine/index.ts";
 import { listActiveOwners } from "#engine/sessions/index.ts";
-import { type Admit, type Auth, listRemoved, type Visit } from "#features/auth/index.ts";
+import { type AdmitMember, type Auth, listRemoved, type Visit } from "#features/auth/index.ts";
 import { acceptInvitation, admitGuest, type Joining } from "./invitations.ts";
 import { judgeMember } from "./judge-member.ts";
-import { goOnPurging } from "./purge-member.ts";
+import { continuePurges } from "./purge-member.ts";
 import { deleteOldInvitations } from "./queries.ts";
 import { orgRoutes } from "./routes.ts";
 import { orgMigrations } from "./schema.ts";
@@ -22,7 +27,7 @@ export interface OrgOptions {
   store: Store;
   ids: Ids;
   clock: Clock;
-  tell: Tell;
+  tell: ReportChange;
   auth: Pick<Auth, "forget">;
   /** The kernel's commands, resolved late because the kernel is created with features. */
   work: () => Work & Pick<Kernel, "purgePerson">;
@@ -39,7 +44,7 @@ export interface Orgs {
     visit: Visit,
   ): ReturnType<typeof acceptInvitation>;
   /** Accepts an invitation for a person whom a sign-in service has identified. */
-  admitGuest: Admit;
+  admitGuest: AdmitMember;
 }
 
 export function createOrgs(options: OrgOptions): Orgs {
@@ -59,13 +64,13 @@ export function createOrgs(options: OrgOptions): Orgs {
               const awake = new Set(await listActiveOwners(reader));
               return (await listRemoved(reader)).filter(({ id }) => awake.has(id));
             });
-            await eachApart(left, (user) => stopWorkOf(work(), user));
+            await forEachIndependently(left, (user) => stopWorkOf(work(), user));
           },
         },
         {
           name: "data of those who left",
           everyMs: PURGE_EVERY_MS,
-          run: (engine) => goOnPurging(engine, work()),
+          run: (engine) => continuePurges(engine, work()),
         },
         {
           name: "old invitations",

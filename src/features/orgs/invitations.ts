@@ -8,9 +8,9 @@ import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import { principalKey, type Work } from "#engine/index.ts";
 import {
-  type Admit,
+  type AdmitMember,
+  type AuthContext,
   browserOf,
-  type Desk,
   emailTaken,
   findUser,
   findUserByEmail,
@@ -18,11 +18,11 @@ import {
   hashSecret,
   hasWayIn,
   insertUser,
-  isHere,
+  isActiveMember,
   lockOrg,
   lockUser,
   mintSecret,
-  type Opened,
+  type OpenedBrowser,
   openBrowser,
   type PersonRow,
   refuseWeakPassword,
@@ -74,7 +74,7 @@ export async function invite(
   const address =
     userId === undefined ? (email ?? null) : await addressOfLeaver(tx, by.orgId, userId, email);
   const known = address === null ? undefined : await findUserByEmail(tx, address);
-  if (known && isHere(known) && known.id !== userId) throw claimedBy(known);
+  if (known && isActiveMember(known) && known.id !== userId) throw claimedBy(known);
   const row: InvitationRow = {
     id,
     org_id: by.orgId,
@@ -90,7 +90,7 @@ export async function invite(
     revoked_at: null,
   };
   await insertInvitation(tx, row);
-  await work.tell(changeOf(row, principalKey(by), "made"));
+  await work.reportChange(changeOf(row, principalKey(by), "made"));
   return invitationView(row);
 }
 
@@ -118,7 +118,7 @@ async function addressOfLeaver(
  */
 async function mayReturn(tx: Tx, orgId: string, person: PersonRow | undefined): Promise<boolean> {
   if (!person || person.org_id !== orgId) return false;
-  if (isHere(person) && (await hasWayIn(tx, person.id, tx.now))) return false;
+  if (isActiveMember(person) && (await hasWayIn(tx, person.id, tx.now))) return false;
   return (await findPurge(tx, person.id)) === undefined;
 }
 
@@ -143,7 +143,7 @@ export async function withdrawInvitation(
   const row = await findInvitation(work.tx, id);
   if (row?.org_id !== by.orgId || !(await revokeInvitation(work.tx, id)))
     throw notFound("invitation");
-  await work.tell(changeOf(row, principalKey(by), "withdrawn"));
+  await work.reportChange(changeOf(row, principalKey(by), "withdrawn"));
   return invitationView(row);
 }
 
@@ -156,13 +156,13 @@ export interface Joining {
 }
 
 export async function acceptInvitation(
-  desk: Desk,
+  context: AuthContext,
   token: string,
   { password, ...who }: Joining,
   visit: Visit,
   at: number,
-): Promise<{ user: ReturnType<typeof userView>; opened: Opened }> {
-  const { store, ids, tell } = desk;
+): Promise<{ user: ReturnType<typeof userView>; opened: OpenedBrowser }> {
+  const { store, ids, tell } = context;
   const { email } = who;
   const found = await store.read((reader) => findInvitationByHash(reader, hashSecret(token)));
   // Checked before the costly hashing, so that only invited people cause it.
@@ -177,13 +177,13 @@ export async function acceptInvitation(
     const user = await redeemInvitation(tx, tell, now, newId, who);
     await savePassword(tx, { user_id: user.id, org_id: user.org_id, hash, updated_at: tx.now });
     const { pageHash } = browserOf(visit);
-    const opened = await openBrowser(tx, desk, { user, secret, pageHash });
+    const opened = await openBrowser(tx, context, { user, secret, pageHash });
     return { user: userView(user), opened };
   });
 }
 
 /** Admits a person whom a sign-in service has identified, instead of by a password. */
-export function admitGuest({ tell }: Pick<Desk, "tell">): Admit {
+export function admitGuest({ tell }: Pick<AuthContext, "tell">): AdmitMember {
   return async (tx, { invitationHash, newId, name, emails }) => {
     const found = await findInvitationByHash(tx, invitationHash);
     const { email: invited } = await lockOpen(tx, found);
@@ -212,7 +212,7 @@ interface NewMember {
 /** Uses the invitation up and makes its bearer a member. */
 async function redeemInvitation(
   tx: Tx,
-  tell: Desk["tell"],
+  tell: AuthContext["tell"],
   invitation: InvitationRow,
   newId: string,
   who: NewMember,
@@ -245,7 +245,7 @@ async function personFor(
 async function freeAddress(tx: Tx, email: string | null, userId: string | null): Promise<void> {
   const known = email === null ? undefined : await findUserByEmail(tx, email);
   if (!known || known.id === userId) return;
-  if (isHere(known)) throw emailTaken();
+  if (isActiveMember(known)) throw emailTaken();
   await saveUser(tx, { ...known, email: null });
 }
 

@@ -6,7 +6,7 @@ import {
   deleteAccountsOf,
   deletePassword,
   findUser,
-  isHere,
+  isActiveMember,
   listCredentials,
   listMembers,
   listRemoved,
@@ -52,7 +52,7 @@ export function memberView(row: PersonRow, by: UserPrincipal, purge?: PurgeRow):
 }
 
 function stateOf(row: PersonRow, purge: PurgeRow | undefined): Member["state"] {
-  if (isHere(row)) return "here";
+  if (isActiveMember(row)) return "here";
   if (!purge) return "removed";
   return purge.done_at === null ? "purging" : "purged";
 }
@@ -83,14 +83,16 @@ export async function changeRole(
   await saveUser(tx, changed);
   await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
   if (role === "member") await revokeInvitationsOf(tx, `user:${userId}`);
-  await work.tell(memberChange(by, userId, role === "admin" ? "made_admin" : "made_member"));
+  await work.reportChange(
+    memberChange(by, userId, role === "admin" ? "made_admin" : "made_member"),
+  );
   const tokens = role === "member" ? await revokeSharedRunners(work, by, userId) : [];
   return { member: memberView(changed, by), tokens };
 }
 
 function revokeSharedRunners(work: Work, by: UserPrincipal, userId: string): Promise<string[]> {
   const { orgId } = by;
-  const record = (change: SettingChange) => work.tell(change);
+  const record = (change: SettingChange) => work.reportChange(change);
   return revokeTokensForEverybody(work.tx, record, { orgId, userId }, principalKey(by));
 }
 
@@ -113,7 +115,7 @@ export async function removeMember(
   const own = (await listCredentials(tx, userId, "runner")).map(({ id }) => id);
   await revokeKinds(tx, userId, ["cookie", "sign_in_link", "api_key", "owner_key", "runner"]);
   await revokeInvitationsOf(tx, `user:${userId}`);
-  await work.tell(memberChange(by, userId, "removed"));
+  await work.reportChange(memberChange(by, userId, "removed"));
   return { removed, tokens: [...own, ...(await revokeSharedRunners(work, by, userId))] };
 }
 
@@ -121,14 +123,14 @@ export async function removeMember(
 async function lockMember(tx: Tx, by: UserPrincipal, userId: string): Promise<PersonRow> {
   await lockOrg(tx, by.orgId);
   const member = await lockUser(tx, userId);
-  if (member?.org_id !== by.orgId || !isHere(member)) throw notFound("member");
+  if (member?.org_id !== by.orgId || !isActiveMember(member)) throw notFound("member");
   if (by.userId !== userId) await requireStillAdmin(tx, by);
   return member;
 }
 
 export async function requireStillAdmin(tx: Tx, by: UserPrincipal): Promise<void> {
   const self = await findUser(tx, by.userId);
-  if (self && isHere(self) && self.role === "admin") return;
+  if (self && isActiveMember(self) && self.role === "admin") return;
   throw new Refusal("forbidden", "forbidden", "You are no longer an admin.");
 }
 

@@ -8,7 +8,7 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 const SESSIONS = 45;
 const person: Person = { orgId: member.orgId, userId: member.userId };
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -87,7 +87,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       ).toMatchObject([{ id: kept }]);
     });
 
-    it("waits for a turn that runs, which is told to end", async () => {
+    it("stops a running turn and waits for its end", async () => {
       left = 1;
       const id = await world.createSession({}, member);
       const turn = await world.startTurn(id, "go", member);
@@ -105,7 +105,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("purging on sqlite", async () => undefined);
+suite("purging on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("purging on postgres", createTestDatabase);
+  suite("purging on postgres", createTestDatabase);
 });

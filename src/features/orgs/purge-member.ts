@@ -4,9 +4,15 @@
  * Their row stays without content, because others refer to it.
  */
 import { notFound, Refusal } from "#base/refusal.ts";
-import { command, type Engine, eachApart, type Kernel, type Work } from "#engine/index.ts";
 import {
-  isHere,
+  command,
+  type Engine,
+  forEachIndependently,
+  type Kernel,
+  type Work,
+} from "#engine/index.ts";
+import {
+  isActiveMember,
   lockOrg,
   lockUser,
   type PersonRow,
@@ -24,7 +30,7 @@ const AT_ONCE = 5;
 const MAX_LOOKED_AT = 100;
 
 /** Requests a purge; a repeated request returns its progress. */
-export async function askForPurge(
+export async function requestPurge(
   work: Work,
   by: UserPrincipal,
   userId: string,
@@ -35,7 +41,7 @@ export async function askForPurge(
   const person = await lockUser(tx, userId);
   if (person?.org_id !== by.orgId) throw notFound("member");
   await requireStillAdmin(tx, by);
-  if (isHere(person)) throw stillMember();
+  if (isActiveMember(person)) throw stillMember();
   const known = await findPurge(tx, userId);
   if (known) return memberView(person, by, known);
   requireConfirmation(person, confirm);
@@ -50,18 +56,18 @@ export async function askForPurge(
     done_at: null,
   };
   await insertPurge(tx, purge);
-  await work.tell(memberChange(by, userId, "purge_asked"));
+  await work.reportChange(memberChange(by, userId, "purge_asked"));
   return memberView(nobody, by, purge);
 }
 
 /** Runs a batch for each pending purge. */
-export async function goOnPurging(
+export async function continuePurges(
   engine: Engine,
   { purgePerson }: Pick<Kernel, "purgePerson">,
 ): Promise<void> {
   const open = await engine.store.read((reader) => listOpenPurges(reader, MAX_LOOKED_AT));
   let batches = 0;
-  await eachApart(open, async ({ org_id: orgId, user_id: userId }) => {
+  await forEachIndependently(open, async ({ org_id: orgId, user_id: userId }) => {
     if (batches >= AT_ONCE) return;
     const isDone = await purgePerson({ orgId, userId });
     batches += 1;
@@ -70,7 +76,7 @@ export async function goOnPurging(
     await command(engine, async (work) => {
       if (!(await finishPurge(work.tx, userId))) return;
       const done = { orgId, by: "system", area: "member", action: "purged", subjectId: userId };
-      await work.tell(done);
+      await work.reportChange(done);
     });
   });
 }

@@ -13,7 +13,7 @@ import { invite, listInvitations, withdrawInvitation } from "./invitations.ts";
 import { changeRole, listMemberViews, removeMember } from "./members.ts";
 import { overseeRoutes } from "./oversee-routes.ts";
 import { personOf } from "./person-of.ts";
-import { askForPurge } from "./purge-member.ts";
+import { requestPurge } from "./purge-member.ts";
 import { dropMachines, stopWorkOf, type Work } from "./stop-work.ts";
 
 export interface OrgRouteOptions {
@@ -40,7 +40,7 @@ const ownRoutes: readonly Route[] = [
       const org = await lockOrg(work.tx, orgId);
       await saveOrg(work.tx, { id: orgId, name: body.name });
       const by = principalKey(principal);
-      await work.tell({ orgId, by, area: "org", action: "renamed", subjectId: orgId });
+      await work.reportChange({ orgId, by, area: "org", action: "renamed", subjectId: orgId });
       return { org: orgView(org && { ...org, name: body.name }) };
     });
   }),
@@ -87,7 +87,7 @@ const purgeRoute = serve(orgsApi.purgeMember, async ({ engine, principal, params
   const user = personOf(principal, params);
   requireMay(principal, "org.manage");
   const member = await command(engine, (work) =>
-    askForPurge(work, user, params.userId, body.confirm),
+    requestPurge(work, user, params.userId, body.confirm),
   );
   return { member };
 });

@@ -1,10 +1,10 @@
 /** Sweeps over the work and data of former members. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { createTell, type Kernel, type Person } from "#engine/index.ts";
+import { createChangeReporter, type Kernel, type Person } from "#engine/index.ts";
 import { authMigrations } from "#features/auth/index.ts";
 import { member, startWorld, type World } from "#features/testing/index.ts";
 import { createOrgs, orgMigrations } from "./index.ts";
-import { goOnPurging } from "./purge-member.ts";
+import { continuePurges } from "./purge-member.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ it("one purge that fails does not stop those after it, however many fail", async
     if (Number(userId.slice(4)) <= 6) throw new Error(`${userId} cannot be purged`);
     return true;
   };
-  await expect(goOnPurging(world.kernel.engine, { purgePerson })).rejects.toThrow("usr_1");
+  await expect(continuePurges(world.kernel.engine, { purgePerson })).rejects.toThrow("usr_1");
   const done = await query<{ user_id: string }>(
     "select user_id from member_purges where done_at is not null order by user_id",
   );
@@ -62,7 +62,7 @@ it("only those who have left and have sessions that are awake are looked at agai
     store,
     ids,
     clock,
-    tell: createTell(() => engine),
+    tell: createChangeReporter(() => engine),
     auth: { forget() {} },
     work: () => work,
     baseUrl: () => "",

@@ -23,11 +23,11 @@ export function composePersona(
 ): ComposedFile[] {
   return files
     .filter(({ filename }) => purpose === "review" || filename.toLowerCase() !== REVIEW)
-    .toSorted(byPlace)
+    .toSorted(byOrder)
     .map(({ filename, content }, at) => ({ name: numbered(filename, at), content }));
 }
 
-export function byPlace(one: PersonaFile, other: PersonaFile): number {
+export function byOrder(one: PersonaFile, other: PersonaFile): number {
   const safety = Number(isNamed(other, SAFETY)) - Number(isNamed(one, SAFETY));
   if (safety !== 0) return safety;
   if (one.sortOrder !== other.sortOrder) return one.sortOrder - other.sortOrder;

@@ -1,6 +1,6 @@
 /** Content of a version: settings, and files by their hashes. Content that is too large is refused here. */
 import { notFound, Refusal } from "#base/refusal.ts";
-import { byPlace } from "./compose.ts";
+import { byOrder } from "./compose.ts";
 import {
   MAX_FILE_BYTES,
   MAX_FILES_BYTES,
@@ -60,7 +60,7 @@ export function pack(content: Content): Packed {
     runtime,
     enableMemory,
     toolPolicy: content.toolPolicy.map(({ tool, pattern, effect }) => ({ tool, pattern, effect })),
-    files: content.files.toSorted(byPlace).map((file) => ({
+    files: content.files.toSorted(byOrder).map((file) => ({
       filename: file.filename,
       sortOrder: file.sortOrder,
       sha256: keep(file.content),

@@ -31,7 +31,7 @@ export async function decideDefault(
   requireMay(person, "persona.administer");
   if (isDefault) requireShared(row);
   await saveDefaultId(work.tx, row.org_id, isDefault ? row.id : null);
-  await work.tell(changeOf(row, person, isDefault ? "made_default" : "no_default"));
+  await work.reportChange(changeOf(row, person, isDefault ? "made_default" : "no_default"));
   announce(work, row);
 }
 

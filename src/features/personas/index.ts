@@ -38,7 +38,7 @@ export { listUsablePersonas } from "./list-usable.ts";
 export { findPinned, hasPersona, pinPersona } from "./pinned.ts";
 export {
   findSharedPersona,
-  type PersonaWish,
+  type PersonaSelection,
   type ResolvedPersona,
   readPinnedPersona,
   resolvePersona,

@@ -12,7 +12,7 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 import { exportOf, type Persona, type PersonaSummary, type Version } from "./contract.ts";
 import {
   createPersonas,
-  type PersonaWish,
+  type PersonaSelection,
   pinPersona,
   readPinnedPersona,
   resolvePersona,
@@ -32,7 +32,7 @@ const skill = (name: string, extra: { path: string; content: string }[] = []) =>
   ],
 });
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -62,7 +62,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       world.call<{ items: PersonaSummary[]; next: string | null }>(who, "GET", `${BASE}${query}`);
     const setDefault = (id: string, who: Principal = owner, method = "PUT") =>
       world.call<{ persona: PersonaSummary }>(who, method, `${BASE}/${id}/default`);
-    const resolve = (request: Partial<PersonaWish>) =>
+    const resolve = (request: Partial<PersonaSelection>) =>
       world.kernel.engine.store.read((reader) =>
         resolvePersona(reader, { orgId: "org_1", userId: "usr_2", purpose: "task", ...request }),
       );
@@ -419,7 +419,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         await make(),
       ];
       await setDefault(standard.id);
-      const request: Partial<PersonaWish> = {
+      const request: Partial<PersonaSelection> = {
         asked: asked.slug,
         repoDefault: ofRepo.id,
         orchestratorChoice: chosen.slug,
@@ -586,8 +586,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("personas on sqlite", async () => undefined);
+suite("personas on sqlite", async () => undefined);
 
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("personas on postgres", createTestDatabase);
+  suite("personas on postgres", createTestDatabase);
 });

@@ -32,7 +32,7 @@ export async function removePersona(
   await holdPersonaAlone(work.tx, row.id);
   announce(work, row);
   const isUsed = await isInUse(work.tx, row.id);
-  await work.tell(changeOf(row, person, isUsed ? "archived" : "removed"));
+  await work.reportChange(changeOf(row, person, isUsed ? "archived" : "removed"));
   if (!isUsed) {
     await deletePersona(work.tx, row.id);
     return row;

@@ -11,7 +11,7 @@ import type { PersonaRow, PersonaVersionRow } from "./schema.ts";
 import { findPin, findVersion } from "./versions/version-queries.ts";
 import { getVersion, readContent } from "./versions/versions.ts";
 
-export interface PersonaWish {
+export interface PersonaSelection {
   orgId: string;
   /** Owner of the session; null: no owner, so only shared personas are visible. */
   userId: string | null;
@@ -46,7 +46,7 @@ export type PersonaSource = "asked" | "repository" | "agent" | "organisation";
 
 export async function resolvePersona(
   reader: Reader,
-  request: PersonaWish,
+  request: PersonaSelection,
 ): Promise<(ResolvedPersona & { source: PersonaSource }) | undefined> {
   const chosen = await choosePersona(reader, request);
   if (!chosen) return undefined;
@@ -57,7 +57,7 @@ export async function resolvePersona(
 
 async function choosePersona(
   reader: Reader,
-  request: PersonaWish,
+  request: PersonaSelection,
 ): Promise<{ row: PersonaRow; source: PersonaSource } | undefined> {
   const { orgId, userId, asked, repoDefault, orchestratorChoice } = request;
   const find = async (name: string) => {

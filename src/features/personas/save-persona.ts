@@ -65,7 +65,7 @@ export async function createPersona(
     archived_at: null,
   };
   await insertPersona(work.tx, row);
-  await work.tell(changeOf(row, author, "added"));
+  await work.reportChange(changeOf(row, author, "added"));
   if (isDefault && author !== SYSTEM) await decideDefault(work, author, org, row, true);
   announce(work, row);
   return row;
@@ -105,7 +105,7 @@ export async function changePersona(
   if (isSame) return before;
   row.updated_at = work.now;
   await savePersona(work.tx, row);
-  await work.tell(changeOf(row, person, "saved"));
+  await work.reportChange(changeOf(row, person, "saved"));
   announce(work, row);
   return row;
 }

@@ -58,7 +58,7 @@ describe("globs", () => {
     expect(stepsOf((steps) => evaluate(call, rules, steps))).toBeLessThanOrEqual(5_001_000);
   });
 
-  it("count against the call when nobody can tell", () => {
+  it("count against the call when the match is uncertain", () => {
     const text = `ls ${"a".repeat(19_000)}`;
     const judged = (effect: Rule["effect"]) =>
       evaluate(factsOf("bash", text, false), [rule(hostile, effect)]);

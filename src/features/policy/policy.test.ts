@@ -7,7 +7,7 @@ import { policy } from "./index.ts";
 
 const RULES = "/api/policy/rules";
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -130,7 +130,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await judged(session, "ls")).toMatchObject({ verdict: "allow", sandboxed: true });
     });
 
-    it("tells a fresh workspace from one that is somebody's", async () => {
+    it("distinguishes an empty workspace from somebody's own folder", async () => {
       const fresh = await world.createSession();
       const repository = await world.createSession({ repo: "https://example.org/x.git" });
       expect(await judged(fresh, "rm -rf dist")).toMatchObject({ verdict: "allow" });
@@ -235,7 +235,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("on SQLite", async () => undefined);
+suite("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("on PostgreSQL", createTestDatabase);
+  suite("on PostgreSQL", createTestDatabase);
 });

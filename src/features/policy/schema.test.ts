@@ -5,7 +5,7 @@ import { openStore, type Store } from "#base/store/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { policyMigrations } from "./schema.ts";
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let made: TestDatabase | undefined;
     let store: Store;
@@ -48,7 +48,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("rules on SQLite", async () => undefined);
+suite("rules on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("rules on PostgreSQL", createTestDatabase);
+  suite("rules on PostgreSQL", createTestDatabase);
 });

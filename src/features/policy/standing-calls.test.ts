@@ -6,7 +6,7 @@ const shown = (input: unknown, more: object = {}) =>
 const sandboxed = { sandboxed: true };
 const command = { command: "git push" };
 
-describe("which yes covers children", () => {
+describe("which approvals cover children", () => {
   it.each([
     ["a command in a sandbox", "bash", command, sandboxed, true],
     ["a command without a sandbox", "bash", command, { sandboxed: false }, false],

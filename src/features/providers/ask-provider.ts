@@ -12,7 +12,7 @@ export type Fetch = typeof globalThis.fetch;
  * `answered`: the provider sent its list, or a statement about the key. `unknown`: no response, or one that
  * says nothing about the key.
  */
-export type ProviderAnswer = "answered" | "unknown";
+export type KeyCheck = "answered" | "unknown";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 8_192;
@@ -41,7 +41,7 @@ export async function askProvider(
   provider: ReachableProvider,
   fetch: Fetch,
   { namesModels }: { namesModels: boolean },
-): Promise<ProviderAnswer> {
+): Promise<KeyCheck> {
   const { host } = new URL(provider.baseUrl);
   const answered = await ask(provider, fetch);
   if (!answered) return "unknown";

@@ -1,7 +1,7 @@
 /** Sets and removes providers. A stored key goes only to the address it was given for. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { type Principal, principalKey, type SettingChange, type Work } from "#engine/index.ts";
-import type { ProviderAnswer } from "./ask-provider.ts";
+import type { KeyCheck } from "./ask-provider.ts";
 import { normalBaseUrl, USUAL_BASE_URL } from "./base-url.ts";
 import { PROVIDER_NAME, type ProviderChange } from "./contract.ts";
 import {
@@ -53,7 +53,7 @@ export async function setProvider(
   principal: Principal,
   name: string,
   change: ProviderChange,
-  answer: ProviderAnswer,
+  answer: KeyCheck,
 ): Promise<ProviderRow> {
   const { orgId } = principal;
   const before = await lockProvider(work.tx, { orgId, name });
@@ -74,7 +74,7 @@ export async function setProvider(
     updated_at: work.now,
   };
   await saveProvider(work.tx, row);
-  await work.tell(changeOf(principal, before ? "changed" : "added"));
+  await work.reportChange(changeOf(principal, before ? "changed" : "added"));
   announce(work, name);
   return row;
 }
@@ -93,7 +93,7 @@ export async function removeProvider(
   const row = await lockProvider(work.tx, { orgId, name });
   if (!row) throw notFound("provider");
   await deleteProvider(work.tx, { orgId, name });
-  await work.tell(changeOf(principal, "removed"));
+  await work.reportChange(changeOf(principal, "removed"));
   announce(work, name);
   return row;
 }

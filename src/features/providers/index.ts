@@ -16,7 +16,7 @@ export type { ReachableProvider } from "./reachable-provider.ts";
 export { providerKeyColumn } from "./seal-key.ts";
 
 /** Provider as a runner needs it to offer its models. */
-export interface OfferedProvider {
+export interface ConfiguredProvider {
   name: string;
   kind: ProviderKind;
   models: string[] | null;
@@ -30,7 +30,7 @@ export interface Providers {
   feature: Feature;
   /** Refuses with `secret_key_changed` when the stored key cannot be read. */
   resolve(engine: Engine, orgId: string, name: string): Promise<ReachableProvider | undefined>;
-  list(engine: Engine, orgId: string): Promise<OfferedProvider[]>;
+  list(engine: Engine, orgId: string): Promise<ConfiguredProvider[]>;
   /** Records that the provider completed a turn, so it no longer counts as untried. */
   noteAnswered(engine: Engine, orgId: string, name: string): Promise<void>;
 }

@@ -207,7 +207,7 @@ function suite(title: string, place: () => Promise<TestDatabase>): void {
       });
     });
 
-    it("says what to do when the secret key is another, and goes on with the rest", async () => {
+    it("says what to do when the secret key has changed, and continues with the rest", async () => {
       await set("mine", { kind: "openai", apiKey: API_KEY });
       await set("local", { kind: "openai-compatible", baseUrl: "http://127.0.0.1:11434" });
       const later = createProviders({
@@ -264,7 +264,7 @@ function suite(title: string, place: () => Promise<TestDatabase>): void {
       expect(await rows()).toEqual([]);
     });
 
-    it("removes a provider with its key, and tells of every change", async () => {
+    it("removes a provider with its key, and records every change", async () => {
       const told: string[] = [];
       const leave = kernel.engine.announcer.onHint("providers", ({ type, id }) =>
         told.push(`${type} ${id}`),
@@ -372,7 +372,7 @@ function suite(title: string, place: () => Promise<TestDatabase>): void {
       expect(await set("mine", { kind: "openai" })).toMatchObject({ answered: true });
     });
 
-    it("takes a provider for tried once a turn was answered by it, and tells runners once", async () => {
+    it("marks a provider as tried after its first answer, and notifies runners once", async () => {
       vendors.isAway = true;
       await set("mine", { kind: "openai", apiKey: API_KEY });
       const told: string[] = [];

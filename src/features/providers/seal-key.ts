@@ -12,21 +12,21 @@ export const providerKeyColumn: EncryptedColumn = {
   table: "provider_settings",
   column: "secret",
   purpose: PURPOSE,
-  placeOf: ({ org_id = "", name = "", base_url: baseUrl = "" }) =>
+  bindingOf: ({ org_id = "", name = "", base_url: baseUrl = "" }) =>
     boundTo({ orgId: org_id, name, baseUrl }),
   forget: "value",
 };
 
-export interface KeyPlace {
+export interface KeyBinding {
   orgId: string;
   name: string;
   baseUrl: string;
 }
 
 export interface KeySealer {
-  seal(apiKey: string, place: KeyPlace): string;
+  seal(apiKey: string, place: KeyBinding): string;
   /** Refuses a key that was sealed under another secret key, or for another provider entry. */
-  open(sealed: string, place: KeyPlace): string;
+  open(sealed: string, place: KeyBinding): string;
 }
 
 export function createKeySealer(secretKey: string): KeySealer {
@@ -41,7 +41,7 @@ export function createKeySealer(secretKey: string): KeySealer {
   };
 }
 
-function boundTo({ orgId, name, baseUrl }: KeyPlace): readonly string[] {
+function boundTo({ orgId, name, baseUrl }: KeyBinding): readonly string[] {
   return [orgId, name, baseUrl];
 }
 

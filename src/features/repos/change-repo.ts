@@ -71,7 +71,7 @@ export async function addRepo(
   const row = withSearch(changed(blank, request, sealer, persona));
   requireFit(row);
   if (!(await insertRepo(work.tx, row))) throw await nameTaken(work, row);
-  await work.tell(changeOf(principal, id, "added"));
+  await work.reportChange(changeOf(principal, id, "added"));
   announce(work, id);
   return row;
 }
@@ -120,7 +120,7 @@ export async function changeRepo(
   const row = withSearch({ ...changed(before, change, sealer, persona), updated_at: work.now });
   requireFit(row);
   await saveRepo(work.tx, row);
-  await work.tell(changeOf(principal, row.id, "changed", differences(before, row)));
+  await work.reportChange(changeOf(principal, row.id, "changed", differences(before, row)));
   announce(work, row.id);
   return row;
 }
@@ -141,13 +141,13 @@ export async function removeRepo(
     updated_at: work.now,
   };
   await saveRepo(work.tx, row);
-  await work.tell(changeOf(principal, row.id, "removed"));
+  await work.reportChange(changeOf(principal, row.id, "removed"));
   announce(work, row.id);
   return row;
 }
 
 /** Fields that a webhook's secret is bound to; their order must never change. */
-export function webhookPlace({ org_id, id }: Pick<RepoRow, "org_id" | "id">): readonly string[] {
+export function webhookBinding({ org_id, id }: Pick<RepoRow, "org_id" | "id">): readonly string[] {
   return [org_id, id, "webhook"];
 }
 
@@ -263,7 +263,7 @@ async function personaColumns(
 
 function webhookAfter(row: RepoRow, { webhookSecret }: RepoChange, sealer: Sealer) {
   if (webhookSecret === undefined) return row.webhook_secret;
-  return webhookSecret === null ? null : sealer.seal(webhookSecret, webhookPlace(row));
+  return webhookSecret === null ? null : sealer.seal(webhookSecret, webhookBinding(row));
 }
 
 function requireFit({ url, credential }: RepoRow): void {

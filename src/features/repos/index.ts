@@ -8,7 +8,7 @@ import type { EncryptedColumn } from "#base/secrets/secret-key.ts";
 import type { Engine, Feature } from "#engine/index.ts";
 import type { Secrets } from "#features/secrets/index.ts";
 import { nameKey } from "./addresses.ts";
-import { type FindPersona, webhookPlace } from "./change-repo.ts";
+import { type FindPersona, webhookBinding } from "./change-repo.ts";
 import { GITHUB_API_URL } from "./github.ts";
 import { briefIdentity, createRepositoryOpener } from "./open-repository.ts";
 import { findRepoByName, savePersonaSlug } from "./queries.ts";
@@ -35,7 +35,7 @@ export const webhookColumn: EncryptedColumn = {
   table: "repos",
   column: "webhook_secret",
   purpose: "muster repository webhooks",
-  placeOf: ({ org_id = "", id = "" }) => webhookPlace({ org_id, id }),
+  bindingOf: ({ org_id = "", id = "" }) => webhookBinding({ org_id, id }),
   forget: "value",
 };
 
@@ -68,7 +68,7 @@ export function createRepos({
     async webhookSecret({ store }, orgId, fullName) {
       const row = await store.read((reader) => findRepoByName(reader, orgId, nameKey(fullName)));
       if (row?.webhook_secret == null) return undefined;
-      const secret = sealer.open(row.webhook_secret, webhookPlace(row));
+      const secret = sealer.open(row.webhook_secret, webhookBinding(row));
       if (secret === undefined) throw unreadable(row.full_name);
       return secret;
     },

@@ -7,7 +7,7 @@
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { Brief, Engine, RepositoryOpener, SessionRow } from "#engine/index.ts";
-import { findUser, isHere } from "#features/auth/index.ts";
+import { findUser, isActiveMember } from "#features/auth/index.ts";
 import type { Secrets } from "#features/secrets/index.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
 import { githubWebUrl, parseAddress, requireSafeForCredential } from "./addresses.ts";
@@ -42,7 +42,7 @@ export function createRepositoryOpener({ secrets, githubApiUrl }: OpenerOptions)
 async function refuseStrangers({ store }: Engine, scope: string): Promise<void> {
   if (scope === "org") return;
   const owner = await store.read((reader) => findUser(reader, scope.replace(/^user:/, "")));
-  if (owner && isHere(owner) && owner.role === "admin") return;
+  if (owner && isActiveMember(owner) && owner.role === "admin") return;
   throw new Refusal(
     "forbidden",
     "runner_not_trusted",

@@ -26,7 +26,7 @@ const session: Principal = {
   name: "agent",
 };
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     const secrets = createSecrets({ secretKey: SECRET_KEY });
     const repos = createRepos({
@@ -493,7 +493,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("repositories on sqlite", async () => undefined);
+suite("repositories on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("repositories on postgres", createTestDatabase);
+  suite("repositories on postgres", createTestDatabase);
 });

@@ -118,7 +118,7 @@ function send(response: ServerResponse, [status, body, headers]: FakeResponse): 
   response.end(JSON.stringify(body));
 }
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     const github = new FakeGithub();
     const secrets = createSecrets({ secretKey: SECRET_KEY });
@@ -500,7 +500,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("syncing repositories on sqlite", async () => undefined);
+suite("syncing repositories on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("syncing repositories on postgres", createTestDatabase);
+  suite("syncing repositories on postgres", createTestDatabase);
 });

@@ -31,7 +31,7 @@ export async function syncRepos(engine: Engine, order: SyncOrder): Promise<RepoS
   // The database's time, because it is compared with stored times.
   const begun = await command(engine, async (work) => {
     const by = `user:${order.userId}`;
-    await work.tell({ orgId, by, area: "repos", action: "synced", subjectId: null });
+    await work.reportChange({ orgId, by, area: "repos", action: "synced", subjectId: null });
     return work.now;
   });
   const result: RepoSyncResult = { ...NOTHING, skipped: [] };

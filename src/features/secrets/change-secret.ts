@@ -8,7 +8,7 @@ import {
   deleteSecret,
   lockSecret,
   type SecretKey,
-  type Shelf,
+  type SecretOwner,
   saveSecret,
 } from "./queries.ts";
 import type { SecretRow } from "./schema.ts";
@@ -34,14 +34,14 @@ export async function setSecret(
     owner_id: key.ownerId,
     name: key.name,
     description: description === undefined ? (before?.description ?? null) : description || null,
-    sealed: sealer.seal(value, placeOf(key)),
+    sealed: sealer.seal(value, bindingOf(key)),
     version: 1,
     created_by: principal.kind === "user" ? principal.userId : principal.name,
     created_at: work.now,
     updated_at: work.now,
     last_used_at: null,
   });
-  await work.tell(changeOf(key, principal, before ? "rotated" : "set"));
+  await work.reportChange(changeOf(key, principal, before ? "rotated" : "set"));
   announce(work, key);
   return row;
 }
@@ -54,7 +54,7 @@ export async function removeSecret(
   const row = await lockSecret(work.tx, key);
   if (!row) throw notFound("secret");
   await deleteSecret(work.tx, key);
-  await work.tell(changeOf(key, principal, "removed"));
+  await work.reportChange(changeOf(key, principal, "removed"));
   announce(work, key);
   return row;
 }
@@ -70,7 +70,7 @@ function changeOf(
 }
 
 /** Fields that a sealed value is bound to; their order must never change. */
-export function placeOf({ orgId, scope, ownerId, name }: SecretKey): readonly string[] {
+export function bindingOf({ orgId, scope, ownerId, name }: SecretKey): readonly string[] {
   return [orgId, scope, ownerId, name];
 }
 
@@ -90,7 +90,7 @@ function requireFit(value: string): void {
   }
 }
 
-async function requireRoom({ tx }: Work, owner: Shelf): Promise<void> {
+async function requireRoom({ tx }: Work, owner: SecretOwner): Promise<void> {
   if ((await countSecrets(tx, owner)) < MAX_SECRETS) return;
   throw new Refusal(
     "limit",

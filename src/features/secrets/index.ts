@@ -5,7 +5,7 @@
 import { createSealer } from "#base/secrets/seal.ts";
 import type { EncryptedColumn } from "#base/secrets/secret-key.ts";
 import type { Engine, Feature } from "#engine/index.ts";
-import { clearShelf } from "./queries.ts";
+import { deleteSecretsOf } from "./queries.ts";
 import { readSecret, type SecretReader } from "./read-secret.ts";
 import { secretRoutes } from "./routes.ts";
 import { secretMigrations } from "./schema.ts";
@@ -23,7 +23,7 @@ export const secretColumn: EncryptedColumn = {
   table: "secrets",
   column: "sealed",
   purpose: "muster secrets",
-  placeOf: ({ org_id = "", scope = "", owner_id = "", name = "" }) => [
+  bindingOf: ({ org_id = "", scope = "", owner_id = "", name = "" }) => [
     org_id,
     scope,
     owner_id,
@@ -40,7 +40,7 @@ export function createSecrets({ secretKey }: { secretKey: string }): Secrets {
       migrations: secretMigrations,
       routes: secretRoutes(sealer),
       async purgePerson(work, { orgId, userId }) {
-        await clearShelf(work.tx, { orgId, scope: "user", ownerId: userId });
+        await deleteSecretsOf(work.tx, { orgId, scope: "user", ownerId: userId });
         return true;
       },
     },

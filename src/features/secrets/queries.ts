@@ -6,13 +6,13 @@ import type { SecretRow, SecretTables } from "./schema.ts";
 const prepare = statements<SecretTables>();
 
 /** Owner of a set of secrets. */
-export interface Shelf {
+export interface SecretOwner {
   orgId: string;
   scope: SecretScope;
   /** Empty: the organisation. */
   ownerId: string;
 }
-export interface SecretKey extends Shelf {
+export interface SecretKey extends SecretOwner {
   name: string;
 }
 
@@ -43,7 +43,7 @@ export function lockSecret(tx: Tx, key: SecretKey): Promise<SecretRow | undefine
   return tx.first(selectOneToChange, key);
 }
 
-const selectOfShelf = prepare<Shelf & { after: string; limit: number }, SecretRow>((db, p) =>
+const selectOfOwner = prepare<SecretOwner & { after: string; limit: number }, SecretRow>((db, p) =>
   db
     .selectFrom("secrets")
     .selectAll()
@@ -57,14 +57,14 @@ const selectOfShelf = prepare<Shelf & { after: string; limit: number }, SecretRo
 /** Lists secrets by name, starting behind `after`. */
 export function listSecrets(
   reader: Reader,
-  owner: Shelf,
+  owner: SecretOwner,
   after: string,
   limit: number,
 ): Promise<SecretRow[]> {
-  return reader.all(selectOfShelf, { ...owner, after, limit });
+  return reader.all(selectOfOwner, { ...owner, after, limit });
 }
 
-const countOfShelf = prepare<Shelf, { count: number }>((db, p) =>
+const countOfOwner = prepare<SecretOwner, { count: number }>((db, p) =>
   db
     .selectFrom("secrets")
     .select((eb) => eb.fn.countAll<number>().as("count"))
@@ -72,8 +72,8 @@ const countOfShelf = prepare<Shelf, { count: number }>((db, p) =>
     .where("scope", "=", p("scope"))
     .where("owner_id", "=", p("ownerId")),
 );
-export async function countSecrets(reader: Reader, owner: Shelf): Promise<number> {
-  return Number((await reader.first(countOfShelf, owner))?.count ?? 0);
+export async function countSecrets(reader: Reader, owner: SecretOwner): Promise<number> {
+  return Number((await reader.first(countOfOwner, owner))?.count ?? 0);
 }
 
 /** The statement increments the version itself, so that no two values ever share one. */
@@ -119,15 +119,15 @@ export function deleteSecret(tx: Tx, key: SecretKey): Promise<number> {
   return tx.run(deleteOne, key);
 }
 
-const deleteShelf = prepare<Shelf, unknown>((db, p) =>
+const deleteOfOwner = prepare<SecretOwner, unknown>((db, p) =>
   db
     .deleteFrom("secrets")
     .where("org_id", "=", p("orgId"))
     .where("scope", "=", p("scope"))
     .where("owner_id", "=", p("ownerId")),
 );
-export function clearShelf(tx: Tx, owner: Shelf): Promise<number> {
-  return tx.run(deleteShelf, owner);
+export function deleteSecretsOf(tx: Tx, owner: SecretOwner): Promise<number> {
+  return tx.run(deleteOfOwner, owner);
 }
 
 const updateUse = prepare<SecretKey & { at: number }, unknown>((db, p) =>

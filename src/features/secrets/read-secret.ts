@@ -2,7 +2,7 @@
 import { Refusal } from "#base/refusal.ts";
 import type { Sealer } from "#base/secrets/seal.ts";
 import type { Engine } from "#engine/index.ts";
-import { placeOf } from "./change-secret.ts";
+import { bindingOf } from "./change-secret.ts";
 import { findSecret, noteUse, type SecretKey } from "./queries.ts";
 import type { SecretRow } from "./schema.ts";
 
@@ -30,7 +30,7 @@ export async function readSecret(
   });
   if (!row) return undefined;
   const key = keyOf(row);
-  const value = sealer.open(row.sealed, placeOf(key));
+  const value = sealer.open(row.sealed, bindingOf(key));
   if (value === undefined) throw unreadable(name);
   if (row.last_used_at === null || clock.now() - row.last_used_at >= USE_NOTED_EVERY_MS) {
     await store.transaction((tx) => noteUse(tx, key, tx.now));

@@ -11,9 +11,9 @@ import {
 import { decodeCursor, pageOf } from "#engine/requests/index.ts";
 import { requireUser } from "#features/policy/index.ts";
 import type { Page } from "#protocol/page.ts";
-import { placeOf, removeSecret, setSecret } from "./change-secret.ts";
+import { bindingOf, removeSecret, setSecret } from "./change-secret.ts";
 import { orgSecretsApi, type Secret, type SecretListQuery, secretsApi } from "./contract.ts";
-import { listSecrets, type Shelf } from "./queries.ts";
+import { listSecrets, type SecretOwner } from "./queries.ts";
 import { keyOf, unreadable } from "./read-secret.ts";
 import type { SecretRow } from "./schema.ts";
 
@@ -23,7 +23,7 @@ export function secretRoutes(sealer: Sealer): readonly Route[] {
 
 /** Admins change the secrets of the organisation. */
 function orgSecretRoutes(sealer: Sealer): Route[] {
-  const ownerOf = (principal: Principal, orgId: string): Shelf => ({
+  const ownerOf = (principal: Principal, orgId: string): SecretOwner => ({
     orgId: requireOrg(principal, orgId),
     scope: "org",
     ownerId: "",
@@ -50,7 +50,7 @@ function orgSecretRoutes(sealer: Sealer): Route[] {
 }
 
 function ownSecretRoutes(sealer: Sealer): Route[] {
-  const ownerOf = (principal: Principal): Shelf => {
+  const ownerOf = (principal: Principal): SecretOwner => {
     const { orgId, userId } = requireUser(principal);
     return { orgId, scope: "user", ownerId: userId };
   };
@@ -78,7 +78,7 @@ function ownSecretRoutes(sealer: Sealer): Route[] {
 async function listPage(
   { store }: Engine,
   sealer: Sealer,
-  owner: Shelf,
+  owner: SecretOwner,
   { limit, cursor }: SecretListQuery,
 ): Promise<Page<Secret>> {
   const list = `secrets:${owner.scope}`;
@@ -90,7 +90,7 @@ async function listPage(
 
 /** One unreadable value must not hide the others. */
 function viewOf(sealer: Sealer, row: SecretRow): Secret {
-  const isReadable = sealer.opens(row.sealed, placeOf(keyOf(row)));
+  const isReadable = sealer.opens(row.sealed, bindingOf(keyOf(row)));
   return {
     name: row.name,
     scope: row.scope,

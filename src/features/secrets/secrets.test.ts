@@ -35,7 +35,7 @@ const runner: Principal = {
   name: "box",
 };
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     const secrets = createSecrets({ secretKey: SECRET_KEY });
     let world: World;
@@ -84,7 +84,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await read("TOKEN", owner.userId)).toBe(VALUE);
     });
 
-    it("counts versions as values are replaced, and keeps the description unless told", async () => {
+    it("counts versions as values are replaced, and keeps the description unless given another", async () => {
       const first = await set(owner, `${ORG}/rotated`, { value: "one", description: "d" });
       world.clock.advance(1_000);
       const second = await set(owner, `${ORG}/rotated`, { value: "two" });
@@ -309,7 +309,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("secrets on sqlite", async () => undefined);
+suite("secrets on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("secrets on postgres", createTestDatabase);
+  suite("secrets on postgres", createTestDatabase);
 });

@@ -4,10 +4,10 @@ import { Refusal } from "#base/refusal.ts";
 import { type Reader, ReadTooSlow } from "#base/store/index.ts";
 import {
   type Engine,
-  keptDays,
-  keptSince,
   type RetentionRule,
   readRetention,
+  retentionCutoff,
+  retentionDays,
 } from "#engine/index.ts";
 import type { Retention, Storage } from "./contract.ts";
 import { type DatabaseSize, type LongLog, listLongLogs, readSizes } from "./queries.ts";
@@ -106,14 +106,14 @@ async function retentionOf(
   set: ReadonlyMap<string, number | null>,
   now: number,
 ): Promise<Retention> {
-  const before = keptSince(rule, set, now);
+  const before = retentionCutoff(rule, set, now);
   const count = async (at: number | null) =>
     at === null ? 0 : rule.countDue(reader, at, MAX_COUNTED);
   const due = await count(before);
   return {
     kind: rule.kind,
     summary: rule.summary,
-    days: keptDays(rule, set),
+    days: retentionDays(rule, set),
     defaultDays: rule.defaultDays,
     minDays: rule.minDays,
     isSet: set.has(rule.kind),

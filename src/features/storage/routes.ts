@@ -3,7 +3,6 @@ import type { Tx } from "#base/store/index.ts";
 import {
   command,
   forgetRetentionDays,
-  keptDays,
   listRetentionDays,
   type Principal,
   principalKey,
@@ -11,6 +10,7 @@ import {
   type Route,
   requireMay,
   requireSignedIn,
+  retentionDays,
   saveRetentionDays,
   serve,
 } from "#engine/index.ts";
@@ -40,7 +40,7 @@ export function storageRoutes(rules: readonly RetentionRule[]): readonly Route[]
         else
           await saveRetentionDays(work.tx, { kind: rule.kind, days, set_by: by, set_at: work.now });
         const change = days === "default" ? "default" : days === null ? "forever" : "days";
-        await work.tell({
+        await work.reportChange({
           orgId: principal.orgId,
           by,
           area: "retention",
@@ -57,7 +57,7 @@ export function storageRoutes(rules: readonly RetentionRule[]): readonly Route[]
 /** Days of a kind in this transaction, as a word that the trail accepts. */
 async function daysIn(tx: Tx, rule: RetentionRule): Promise<string> {
   const set = await listRetentionDays(tx);
-  const days = keptDays(rule, new Map(set.map((row) => [row.kind, row.days])));
+  const days = retentionDays(rule, new Map(set.map((row) => [row.kind, row.days])));
   return days === null ? "forever" : String(days);
 }
 

@@ -4,7 +4,7 @@ import { type Audit, createAudit } from "#features/audit/index.ts";
 import { member, owner, startWorld, type World } from "#features/testing/index.ts";
 import { usage } from "#features/usage/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Retention, Storage } from "./contract.ts";
+import type { Retention } from "./contract.ts";
 import { createStorage } from "./index.ts";
 import { byKind, kindOf, sizesOf } from "./table-sizes.ts";
 
@@ -40,7 +40,7 @@ describe("sizes of tables", () => {
   });
 });
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -68,7 +68,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await execute(
         `update sessions set lifecycle = 'archived', archived_at = 1000 where id = '${old}'`,
       );
-      const storage = await world.call<Storage>(owner, "GET", "/api/storage");
+      const storage = await world.as(owner).storage.get();
       expect(storage.database.bytes).toBeGreaterThan(0);
       const kinds = storage.kinds.map(({ kind }) => kind);
       expect(kinds).toEqual(expect.arrayContaining(["transcripts", "sessions", "audit", "usage"]));
@@ -84,7 +84,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(JSON.stringify(storage)).not.toContain("nobody else's business");
     });
 
-    it("keeps what an admin says, for as long, and the trail tells of it", async () => {
+    it("applies the retention that an admin sets, and records the change", async () => {
       const old = await world.createSession({ title: "old" });
       await execute(
         `update sessions set lifecycle = 'archived', archived_at = 1000 where id = '${old}'`,
@@ -95,11 +95,8 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await world.kernel.sessions.get(owner, old)).id).toBe(old);
       expect((await set("sessions", "default")).items[0]).toMatchObject({ days: 7, isSet: false });
       expect((await set("audit", 30)).items[3]).toMatchObject({ days: 30, isSet: true });
-      const trail = await world.call<{ items: { metadata: Record<string, unknown> }[] }>(
-        owner,
-        "GET",
-        "/api/audit?action=setting_changed",
-      );
+      const query = { action: "setting_changed" } as const;
+      const trail = await world.as(owner).audit.list({ query });
       const told = trail.items.map(({ metadata }) => [metadata.change, metadata.detail]);
       expect(told.toSorted()).toEqual(
         [
@@ -119,7 +116,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         return real(limitMs, work);
       };
       await set("usage", 50);
-      const asked = Array.from({ length: 10 }, () => world.call(owner, "GET", "/api/retention"));
+      const asked = Array.from({ length: 10 }, () => world.as(owner).storage.listRetention());
       await Promise.all(asked);
       expect(reads).toBe(1);
       expect((await set("usage", 60)).items[4]).toMatchObject({ kind: "usage", days: 60 });
@@ -141,7 +138,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     it("is set by a person, not with a key that it would outlast", async () => {
       const key = { ...owner, scopes: ["admin"] };
       await expect(set("audit", 40, key)).rejects.toMatchObject({ code: "sign_in_needed" });
-      expect((await world.call<Storage>(key, "GET", "/api/storage")).retention).toHaveLength(5);
+      expect((await world.as(key).storage.get()).retention).toHaveLength(5);
     });
 
     it("is for admins alone", async () => {
@@ -160,5 +157,5 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("storage on SQLite", async () => undefined);
-if (postgresUrl) story("storage on PostgreSQL", createTestDatabase);
+suite("storage on SQLite", async () => undefined);
+if (postgresUrl) suite("storage on PostgreSQL", createTestDatabase);

@@ -8,7 +8,7 @@ import {
   type Principal,
   type SessionRow,
   type SessionWriter,
-  sessionThing,
+  sessionResource,
   type Work,
 } from "#engine/index.ts";
 import { findSession, requireReadable } from "#engine/sessions/index.ts";
@@ -82,7 +82,7 @@ export async function requireOwn(
   missing: Refusal = notFound("session"),
 ): Promise<SessionWriter> {
   const session = await work.session(id);
-  if (session && may(principal, "session.manage", sessionThing(session.row))) return session;
+  if (session && may(principal, "session.manage", sessionResource(session.row))) return session;
   if (session && (await maySee(work, principal, session.row))) throw refuse("not_owner");
   throw missing;
 }
@@ -126,6 +126,6 @@ export async function requireWorker(
   // Not locked: the session belongs elsewhere in the lock order.
   const row = await findSession(work.tx, workerId);
   if (!row || !(await maySee(work, principal, row))) throw refuse("worker_not_found");
-  const isOwn = may(principal, "session.manage", sessionThing(row));
+  const isOwn = may(principal, "session.manage", sessionResource(row));
   throw refuse(isOwn ? "worker_not_linked" : "not_owner");
 }

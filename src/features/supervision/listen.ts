@@ -18,7 +18,7 @@ export function createListener(settings: Settings): Listener {
     const parent = (await work.session(row.parent_session_id))?.row;
     if (!parent || isOrchestrator(parent)) return;
     if (event.type === "session_making") joinProject(row, parent);
-    else if (!event.asked.callback) requireWorker(settings, row, parent);
+    else if (!event.requested.callback) requireWorker(settings, row, parent);
   };
 }
 

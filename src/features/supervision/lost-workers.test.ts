@@ -1,7 +1,7 @@
 /** Workers that lose their supervisor, long results, and runs that report to a parent. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { createOrchestratorTools } from "#features/orchestrators/tools/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { tasks } from "#features/tasks/index.ts";
@@ -23,9 +23,9 @@ interface Piece {
   nextOffset: number | null;
 }
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
@@ -36,7 +36,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         tasks,
         policy,
       ];
-      at = new FakeFamily(await startWorld(features, made?.url));
+      at = new FakeSessionTree(await startWorld(features, made?.url));
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -45,7 +45,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     /** A run that reports to a parent, and its turn. */
-    const callback = async (family: FakeFamily, parentSessionId: string, prompt: string) => {
+    const callback = async (family: FakeSessionTree, parentSessionId: string, prompt: string) => {
       const { sessionId } = await family.world.kernel.runs.create(owner, {
         type: "start_session",
         prompt,
@@ -58,7 +58,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     const sessions = () => at.world.kernel.sessions;
     const team = async () => {
       const leadId = await at.world.createSession({ title: "lead" });
-      await at.world.call(owner, "POST", `/api/orchestration/sessions/${leadId}/enable`, {});
+      await at.world.as(owner).supervision.enable({ id: leadId });
       const turn = await at.prompt(leadId);
       const spawn = async (name: string) => {
         const input = { name, initialPrompt: `do ${name}` };
@@ -135,7 +135,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         await at.settle(turn, { outcome: "completed" });
         return { parentId, turn: turns[0] };
       };
-      const made = isOrchestrator ? await at.family() : await supervised();
+      const made = isOrchestrator ? await at.createParentAndChild() : await supervised();
       const { parentId: leadId, turn: work } = made;
       await at.settle(work, { outcome: "completed", result });
       const woken = await at.turnOf(leadId);
@@ -163,7 +163,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await woken.tool(tool, wrong)).error).toContain("said nothing there");
     });
 
-    it("tells a parent of async_callback runs in its inbox: together, and once", async () => {
+    it("notifies a parent of async_callback runs in its inbox, together and once", async () => {
       const parentId = await at.parent();
       const busy = await at.prompt(parentId);
       const first = await callback(at, parentId, "one");
@@ -196,7 +196,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     it("holds a callback back while no person has spoken for too long", async () => {
-      const alone = new FakeFamily(await startWorld([createDelegation({ unattendedTurns: 1 })]));
+      const alone = new FakeSessionTree(
+        await startWorld([createDelegation({ unattendedTurns: 1 })]),
+      );
       const parentId = await alone.parent();
       await alone.settle(await alone.prompt(parentId), { outcome: "completed" });
       const first = await callback(alone, parentId, "one");
@@ -214,7 +216,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("on SQLite", async () => undefined);
+suite("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("on PostgreSQL", createTestDatabase);
+  suite("on PostgreSQL", createTestDatabase);
 });

@@ -5,9 +5,9 @@ import { defineTool } from "#engine/tools/index.ts";
 import {
   childEventOf,
   cutPayload,
-  readUntold,
+  recordAgentAction,
   shareOf,
-  trace,
+  takePendingEvents,
 } from "#features/delegation/index.ts";
 import { requireLeads } from "./caller.ts";
 
@@ -21,8 +21,8 @@ export const readInboxTool = defineTool({
   schema: z.strictObject({}),
   async handle(work, caller) {
     const session = requireLeads(caller);
-    const rows = await readUntold(work, session, caller.run.thread);
-    await trace(work, session, "inbox_read");
+    const rows = await takePendingEvents(work, session, caller.run.thread);
+    await recordAgentAction(work, session, "inbox_read");
     const share = shareOf(rows.length);
     const items = rows.map((row) => {
       const { payload, childId, childName, type } = childEventOf(row);

@@ -10,7 +10,7 @@ import {
   requireMay,
   type SessionWriter,
   serve,
-  sessionThing,
+  sessionResource,
   type Work,
 } from "#engine/index.ts";
 import {
@@ -24,9 +24,9 @@ import {
   detachByPerson,
   endChild,
   type LinkRow,
-  note,
   type OrchestrationAction,
   readInbox,
+  recordOrchestration,
 } from "#features/delegation/index.ts";
 import { supervisionApi } from "./contract.ts";
 import {
@@ -58,7 +58,7 @@ async function readSupervised<T>(
   read: (reader: Reader, id: string) => Promise<T[]>,
 ): Promise<{ items: T[] }> {
   const row = await findSession(reader, id);
-  if (row === undefined || !may(principal, "session.read", sessionThing(row)))
+  if (row === undefined || !may(principal, "session.read", sessionResource(row)))
     throw refuse("supervisor_not_found");
   return { items: row.role === ROLE ? await read(reader, id) : [] };
 }
@@ -115,7 +115,7 @@ function switchRoutes(settings: SupervisionSettings): Route[] {
       return command(engine, async (work) => {
         const session = await requireSupervisor(work, principal, params.id);
         const cleared = await clearInbox(work, session);
-        await note(work, session.row, {
+        await recordOrchestration(work, session.row, {
           action: "inbox_cleared",
           by: principalKey(principal),
         });
@@ -150,7 +150,8 @@ async function changeWorker<T>(
     return change(work, {
       worker,
       link,
-      note: (action) => note(work, supervisor.row, { action, by, childId: workerId }),
+      note: (action) =>
+        recordOrchestration(work, supervisor.row, { action, by, childId: workerId }),
     });
   });
 }

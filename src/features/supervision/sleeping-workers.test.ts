@@ -7,7 +7,7 @@ import { decideGate, listPendingGates } from "#engine/gates/index.ts";
 import { command, type Feature } from "#engine/index.ts";
 import { admitPrompt } from "#engine/sessions/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { owner, startWorld, type World } from "#features/testing/index.ts";
 import { createSupervision } from "./index.ts";
 
@@ -23,7 +23,7 @@ const strict: Feature = {
 };
 
 let world: World;
-let at: FakeFamily;
+let at: FakeSessionTree;
 beforeEach(async () => {
   const workersPerSupervisor = 2;
   world = await startWorld([
@@ -31,14 +31,14 @@ beforeEach(async () => {
     createSupervision({ workersPerSupervisor }),
     strict,
   ]);
-  at = new FakeFamily(world);
+  at = new FakeSessionTree(world);
 });
 afterEach(() => world.stop());
 
 /** A hibernated worker whose supervisor has two others active. */
 async function sleeping() {
   const supervisorId = await world.createSession({ title: "S" });
-  await world.call(owner, "POST", `/api/orchestration/sessions/${supervisorId}/enable`);
+  await world.as(owner).supervision.enable({ id: supervisorId });
   const workerId = await at.spawn(supervisorId);
   await at.settle(await at.turnOf(workerId), done);
   for (const turn of await at.arrived()) await at.settle(turn, done);
@@ -58,7 +58,10 @@ describe("a sleeping worker without a place", () => {
     const { supervisorId, workerId } = await sleeping();
     const code = "fanout_limit_exceeded";
     const forPerson = expect.stringContaining("its parent already has 2 live children");
-    await expect(at.say(workerId, "hello")).rejects.toMatchObject({ code, message: forPerson });
+    await expect(at.sendPrompt(workerId, "hello")).rejects.toMatchObject({
+      code,
+      message: forPerson,
+    });
     await expect(world.kernel.sessions.wake(owner, workerId)).rejects.toMatchObject({
       code,
       message: forPerson,
@@ -119,7 +122,7 @@ describe("a completion that a person had to approve", () => {
   };
 
   it("ends the session at once when no turn runs, and its parent hears the summary", async () => {
-    const { parentId, childId, turn } = await at.family();
+    const { parentId, childId, turn } = await at.createParentAndChild();
     expect(await complete(turn.assignment.token)).toMatchObject({ endsTurn: true });
     await at.settle(turn, done);
     await allow(childId);
@@ -132,7 +135,7 @@ describe("a completion that a person had to approve", () => {
   });
 
   it("ends it with the turn that runs by then", async () => {
-    const { childId, turn } = await at.family();
+    const { childId, turn } = await at.createParentAndChild();
     await complete(turn.assignment.token);
     await at.settle(turn, done);
     const later = await at.prompt(childId, "one more thing");

@@ -17,12 +17,7 @@ import {
 } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { supervisorBrief } from "./brief.ts";
-import {
-  type OrchestrationConfig,
-  type OrchestrationRole,
-  SUPERVISOR_TOOLS,
-  type Worker,
-} from "./contract.ts";
+import { type OrchestrationRole, SUPERVISOR_TOOLS, type Worker } from "./contract.ts";
 import { disabledReason } from "./gates.ts";
 import { createSupervision } from "./index.ts";
 
@@ -42,9 +37,6 @@ interface Item {
   delivered: boolean;
   payload: { text?: string; gateId?: string };
 }
-interface AuditRow {
-  metadata: { change?: string; subjectId?: string; detail?: string; tool?: string };
-}
 
 function linesInto(lines: [level: string, text: string, fields: object][]): Log {
   const at = (level: string) => (fields: object, text: string) =>
@@ -52,7 +44,7 @@ function linesInto(lines: [level: string, text: string, fields: object][]): Log 
   return { ...silentLog, info: at("info"), warn: at("warn") };
 }
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -106,17 +98,13 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const { workerId } = await spawnIn(turn, "w");
       return { leadId, turn, workerId, work: await world.nextTurn() };
     };
-    const trail = async (id: string) =>
-      (
-        await world.call<{ items: AuditRow[] }>(
-          owner,
-          "GET",
-          `/api/audit?session=${id}&category=orchestration`,
-        )
-      ).items.map(({ metadata }) => metadata);
+    const trail = async (session: string) => {
+      const query = { session, category: "orchestration" } as const;
+      return (await world.as(owner).audit.list({ query })).items.map(({ metadata }) => metadata);
+    };
 
     it("says what there is", async () => {
-      const config = await world.call<OrchestrationConfig>(owner, "GET", `${AT}/config`);
+      const config = await world.as(owner).supervision.getConfig();
       expect(config).toEqual({
         available: true,
         disabledReason: null,
@@ -174,7 +162,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await roleOf(id)).role).toBe("standalone");
     });
 
-    it("has empty lists for a session that leads nobody, and none for a stranger", async () => {
+    it("has empty lists for a session without workers, and none for another person", async () => {
       const id = await world.createSession();
       const missing = refusal("supervisor_not_found", "not_found");
       for (const rest of ["/workers", "/inbox"]) {
@@ -211,7 +199,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
             memory: false,
             callback: false,
           };
-          if (again) await tied.emit({ type: "session_created", session: again, asked });
+          if (again) await tied.emit({ type: "session_created", session: again, requested: asked });
         }),
       ).rejects.toMatchObject(refusal("worker_already_linked", "conflict"));
       const orchestrator = await world.createSession();
@@ -427,7 +415,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await world.kernel.sessions.terminate(owner, theirs.leadId);
     });
 
-    it("detaches: a person's is told before the tie is cut, its own is not", async () => {
+    it("detaches: the supervisor is notified of a person's action before the link is removed, not of its own", async () => {
       const { leadId, turn, workerId, work } = await team();
       const other = await spawnIn(turn, "other");
       const second = await world.nextTurn();
@@ -446,7 +434,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await (await world.nextTurn()).end("ok");
     });
 
-    it("kills for the supervisor unheard, and tells it what a person deletes", async () => {
+    it("ends a worker for the supervisor without a notice, and notifies it when a person deletes one", async () => {
       const { leadId, turn, workerId } = await team();
       expect(await post(on(leadId, `/workers/${workerId}/kill`))).toMatchObject({
         worker: { workerId, state: expect.stringMatching(/cold|streaming/), lifecycle: "archived" },
@@ -515,7 +503,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await workersOf(leadId)).toEqual([]);
     });
 
-    it("clears the inbox, also of what was not told", async () => {
+    it("clears the inbox, including undelivered events", async () => {
       const { leadId, turn, work } = await team();
       await work.end("x");
       expect(await post(on(leadId, "/inbox/clear"))).toEqual({ cleared: 1 });
@@ -601,11 +589,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         "wake_failed",
       ]);
       expect(entries[2]).toMatchObject({ subjectId: workerId, detail: "ended" });
-      const calls = await world.call<{ items: AuditRow[] }>(
-        owner,
-        "GET",
-        `/api/audit?session=${leadId}&action=tool_executed`,
-      );
+      const calls = await world.as(owner).audit.list({
+        query: { session: leadId, action: "tool_executed" },
+      });
       expect(calls.items.map(({ metadata }) => metadata.tool)).toEqual([
         "orchestrate_spawn_worker",
       ]);
@@ -629,9 +615,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("supervision on sqlite", async () => undefined);
+suite("supervision on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("supervision on postgres", () => createTestDatabase());
+  suite("supervision on postgres", () => createTestDatabase());
 });
 
 describe("the instance's gate", () => {

@@ -11,7 +11,7 @@ import {
   hintInbox,
   isLive,
   listLinks,
-  note,
+  recordOrchestration,
 } from "#features/delegation/index.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
 import { ROLE, refuse } from "./gates.ts";
@@ -31,7 +31,7 @@ export async function enableSupervisor(
     data: { supervisor: true },
   });
   hintInbox(work, row);
-  await note(work, row, { action: "supervisor_enabled", by: principalKey(by) });
+  await recordOrchestration(work, row, { action: "supervisor_enabled", by: principalKey(by) });
 }
 
 export function mayLead({ row }: Pick<SessionWriter, "row">): boolean {
@@ -79,5 +79,5 @@ export async function disableSupervisor(
     reason: "supervisor_disabled",
     data: { supervisor: false, detached: links.length },
   });
-  await note(work, row, { action: "supervisor_disabled", by: principalKey(by) });
+  await recordOrchestration(work, row, { action: "supervisor_disabled", by: principalKey(by) });
 }

@@ -7,22 +7,22 @@ import { cleanText } from "#base/text/clean-text.ts";
 import type { SessionWriter } from "#engine/index.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
 import {
-  askForPlan,
   detachChild,
   endChild,
   findLink,
   interruptChild,
-  isGone,
+  isEnded,
   messageChild,
-  NOTHING_SAID,
+  NO_MESSAGES,
   purgeSoon,
   readMessages,
-  readOn,
-  readOnInput,
+  readTextPiece,
+  recordAgentAction,
   requireChild,
-  type Sent,
+  requirePlan,
+  type SentMessage,
   spawnChild,
-  trace,
+  textPieceInput,
 } from "#features/delegation/index.ts";
 import type { AgentRole } from "#protocol/tools.ts";
 import { requireLeads } from "./caller.ts";
@@ -120,7 +120,7 @@ const listWorkersTool = defineTool({
   schema: z.strictObject({}),
   async handle(work, caller) {
     const { row } = requireLeads(caller);
-    await trace(work, caller.session, "workers_listed");
+    await recordAgentAction(work, caller.session, "workers_listed");
     return { output: { workers: await listWorkers(work.context, row.id) }, error: null };
   },
 });
@@ -141,17 +141,17 @@ const readWorker = defineTool({
       .max(MAX_READ)
       .default(1)
       .describe("How many messages. Default: 1. Ask for more only when one is not enough."),
-    ...readOnInput,
+    ...textPieceInput,
   }),
   async handle(work, caller, { workerId: id, limit, offset, promptId }) {
     const { row } = requireLeads(caller);
     // Not locked: reading must not make the worker wait.
     const link = await findLink(work.tx, id);
     if (link?.parent_session_id !== row.id) throw refuse("worker_not_linked");
-    await trace(work, caller.session, "worker_read", id);
+    await recordAgentAction(work, caller.session, "worker_read", id);
     if (offset !== undefined || promptId !== undefined) {
-      const piece = await readOn(work.tx, id, { offset: offset ?? 0, promptId });
-      return piece ? { output: { workerId: id, ...piece }, error: null } : NOTHING_SAID;
+      const piece = await readTextPiece(work.tx, id, { offset: offset ?? 0, promptId });
+      return piece ? { output: { workerId: id, ...piece }, error: null } : NO_MESSAGES;
     }
     const { text, count } = await readMessages(work.tx, id, limit);
     return { output: count === 0 ? "It has no messages yet." : text, error: null };
@@ -184,7 +184,7 @@ const sendToWorker = defineTool({
     const session = requireLeads(caller);
     const { child } = await requireChild(work, session.row.id, id);
     requireNotGone(child);
-    if (requirePlanApproval) await askForPlan(work, child);
+    if (requirePlanApproval) await requirePlan(work, child);
     const sent = await messageChild(
       work,
       session,
@@ -193,12 +193,12 @@ const sendToWorker = defineTool({
       mode === "steer" ? "steer" : "followup",
       { mayAnswer: mode === "prompt" },
     );
-    await trace(work, caller.session, "worker_messaged", id);
+    await recordAgentAction(work, caller.session, "worker_messaged", id);
     return { output: { workerId: id, ...sentResult(sent) }, error: null };
   },
 });
 
-function sentResult(sent: Sent): { sent: string; next: string } {
+function sentResult(sent: SentMessage): { sent: string; next: string } {
   const next = "End your turn when there is nothing else to do: you are woken when it reports.";
   if (sent.as === "answer") return { sent: "as the answer to its question", next };
   if (sent.as === "revise")
@@ -208,7 +208,7 @@ function sentResult(sent: Sent): { sent: string; next: string } {
 
 /** Refuses an archived or ended worker. A message wakes a hibernated one. */
 function requireNotGone({ row }: SessionWriter): void {
-  if (isGone(row)) throw refuse("worker_not_live");
+  if (isEnded(row)) throw refuse("worker_not_live");
 }
 
 const interruptWorker = defineTool({
@@ -224,7 +224,7 @@ const interruptWorker = defineTool({
     const { child, link } = await requireChild(work, session.row.id, id);
     if (child.row.lifecycle !== "active") throw refuse("worker_not_live");
     const interrupted = await interruptChild(work, child, link);
-    await trace(work, caller.session, "worker_interrupted", id);
+    await recordAgentAction(work, caller.session, "worker_interrupted", id);
     const next = interrupted
       ? "Send it what to do instead, or kill it."
       : "No turn was running. Send it a task, or kill it.";
@@ -253,7 +253,7 @@ function killWorker({ allowDelete }: SupervisionSettings): Tool {
       await endChild(work, child, link, "archived");
       const deleted = deleteOnDisk && allowDelete;
       if (deleted) await purgeSoon(work, child.row);
-      await trace(work, caller.session, "worker_killed", id);
+      await recordAgentAction(work, caller.session, "worker_killed", id);
       return {
         output: { workerId: id, killed: true, ...keptText(deleteOnDisk, deleted) },
         error: null,
@@ -280,7 +280,7 @@ const detachWorker = defineTool({
     const session = requireLeads(caller);
     const { child } = await requireChild(work, session.row.id, id);
     await detachChild(work, child);
-    await trace(work, caller.session, "worker_detached", id);
+    await recordAgentAction(work, caller.session, "worker_detached", id);
     const next = "It is no longer your worker; the person can open it.";
     return { output: { workerId: id, detached: true, next }, error: null };
   },

@@ -6,7 +6,7 @@ import {
   addUpChildren,
   type Child,
   countLiveChildren,
-  countUntold,
+  countPendingEvents,
   describeChild,
   findLink,
   type LinkRow,
@@ -51,7 +51,7 @@ export async function roleView(reader: Reader, row: SessionRow): Promise<Orchest
     mayEnable: !leads && mayLead({ row }),
     workers: leads ? (await addUpChildren(reader, id)).count : 0,
     liveWorkers: leads ? await countLiveChildren(reader, id) : 0,
-    pending: leads ? await countUntold(reader, id) : 0,
+    pending: leads ? await countPendingEvents(reader, id) : 0,
   };
 }
 

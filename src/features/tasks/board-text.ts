@@ -23,10 +23,10 @@ export function nameOf({ id, title }: NamedTask): string {
 }
 
 function eventText(event: BoardEvent): string {
-  return event.event === "note" ? event.text : `Task ${nameOf(event.task)} ${newsText(event)}`;
+  return event.event === "note" ? event.text : `Task ${nameOf(event.task)} ${predicateOf(event)}`;
 }
 
-function newsText(event: Exclude<BoardEvent, { event: "note" }>): string {
+function predicateOf(event: Exclude<BoardEvent, { event: "note" }>): string {
   switch (event.event) {
     case "assigned":
       return "was assigned to you. Read it with my_tasks, set it to in_progress with task_update, and do it.";

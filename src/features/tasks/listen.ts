@@ -1,12 +1,12 @@
 /** Kernel events that concern boards: sessions that end or leave their tree, and people who speak. */
 import type { KernelEvent, Listener, Work } from "#engine/index.ts";
 import { treeTop } from "#engine/sessions/index.ts";
-import { type Doing, openBoard, SYSTEM } from "./board/board.ts";
+import { type BoardEdit, openBoard, SYSTEM } from "./board/board.ts";
 import { factsOf, openBlockersOf } from "./board/dependents.ts";
 import { blockForPlan, unblockAfterPlan, withoutPlanBlock } from "./changes/plan-block.ts";
 import { saveChanged } from "./changes/record-changes.ts";
 import { isSettled, nextStatus } from "./changes/status.ts";
-import { releaseNews } from "./notify.ts";
+import { releaseHeldNotices } from "./notify.ts";
 import { findTask, listOpenOf } from "./queries.ts";
 import type { TaskRow } from "./schema.ts";
 
@@ -23,7 +23,7 @@ async function promptAdmitted(
   { session, prompt }: Extract<KernelEvent, { type: "prompt_admitted" }>,
 ): Promise<void> {
   if (prompt.author_kind === "user" || prompt.author_kind === "channel")
-    await releaseNews(work, treeTop(session.row));
+    await releaseHeldNotices(work, treeTop(session.row));
 }
 
 interface Reason {
@@ -46,19 +46,18 @@ async function unassignOpenTasks(work: Work, sessionId: string, why: string): Pr
     // The session's own board ends with it and stays unchanged.
     const board = boardId === sessionId ? undefined : await work.session(boardId);
     if (!board) continue;
-    const doing = await openBoard(work, board.row, SYSTEM);
+    const edit = await openBoard(work, board.row, SYSTEM);
     // Read again under the board's lock.
     const task = await findTask(work.tx, id);
-    if (task?.assignee_id === sessionId && !isSettled(task.status))
-      await unassign(doing, task, why);
+    if (task?.assignee_id === sessionId && !isSettled(task.status)) await unassign(edit, task, why);
   }
 }
 
-async function unassign(doing: Doing, task: TaskRow, why: string): Promise<void> {
+async function unassign(edit: BoardEdit, task: TaskRow, why: string): Promise<void> {
   const row: TaskRow = { ...withoutPlanBlock(task), assignee_id: null };
-  const openBlockers = (await openBlockersOf(doing, [task.id])).get(task.id) ?? [];
+  const openBlockers = (await openBlockersOf(edit, [task.id])).get(task.id) ?? [];
   const { status } = nextStatus({ ...factsOf(row), openBlockers }, {});
   row.status = status === "in_progress" ? "pending" : status;
   row.note = `Its session, ${task.assignee_id}, was ${why}.`;
-  await saveChanged(doing, task, row);
+  await saveChanged(edit, task, row);
 }

@@ -25,20 +25,20 @@ const MAX_EVENTS = 39;
 const MAX_HELD = 40;
 
 /** An event for one thread of a session. */
-export interface BoardNews {
+export interface BoardNotice {
   sessionId: string;
   thread: string;
   event: BoardEvent;
 }
 
 /** Addresses an event to the assignee or, if there is none, to the agent that owns the board. */
-export function newsForHolder(task: TaskRow, event: BoardEvent): BoardNews {
+export function noticeForAssignee(task: TaskRow, event: BoardEvent): BoardNotice {
   return task.assignee_id === null || task.assignee_id === task.session_id
-    ? newsForBoard(task, event)
+    ? noticeForBoard(task, event)
     : { sessionId: task.assignee_id, thread: MAIN_THREAD, event };
 }
 
-export function newsForBoard(task: TaskRow, event: BoardEvent): BoardNews {
+export function noticeForBoard(task: TaskRow, event: BoardEvent): BoardNotice {
   return { sessionId: task.session_id, thread: task.thread, event };
 }
 
@@ -49,20 +49,20 @@ export interface Cause {
   isPerson: boolean;
 }
 
-export async function sendNews(
+export async function sendBoardNotices(
   work: Work,
-  news: readonly BoardNews[],
+  notices: readonly BoardNotice[],
   cause: Cause,
 ): Promise<void> {
-  const byThread = new Map<string, BoardNews[]>();
-  for (const one of news) {
+  const byThread = new Map<string, BoardNotice[]>();
+  for (const one of notices) {
     if (one.sessionId === cause.sessionId) continue;
     const threadKey = JSON.stringify([one.sessionId, one.thread]);
     byThread.set(threadKey, [...(byThread.get(threadKey) ?? []), one]);
   }
   // Sorted by id, the order in which sessions are locked.
   for (const threadKey of [...byThread.keys()].sort()) {
-    const some = byThread.get(threadKey) as [BoardNews, ...BoardNews[]];
+    const some = byThread.get(threadKey) as [BoardNotice, ...BoardNotice[]];
     const session = await work.session(some[0].sessionId);
     const events = distinct(some.map(({ event }) => event));
     if (session) await deliver(work, session, some[0].thread, events, cause);
@@ -74,7 +74,7 @@ function distinct(events: readonly BoardEvent[]): BoardEvent[] {
 }
 
 /** Sends held events at the end of the command, because a person has spoken in the tree. */
-export async function releaseNews(work: Work, boardId: string): Promise<void> {
+export async function releaseHeldNotices(work: Work, boardId: string): Promise<void> {
   for (const { session_id: sessionId, thread } of await listHeld(work.tx, boardId)) {
     const session = await work.session(sessionId);
     if (!session) continue;

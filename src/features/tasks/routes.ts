@@ -11,11 +11,11 @@ import {
   requireMay,
   type SessionRow,
   serve,
-  sessionThing,
+  sessionResource,
   type Work,
 } from "#engine/index.ts";
 import { findSession, treeTop } from "#engine/sessions/index.ts";
-import { type Doing, openBoard, personActor, requireTask } from "./board/board.ts";
+import { type BoardEdit, openBoard, personActor, requireTask } from "./board/board.ts";
 import { listReadableTasks, readBoard, requireBoardOf } from "./board/read-board.ts";
 import {
   readPage,
@@ -38,9 +38,10 @@ function readable(reader: Reader, principal: Principal, { id }: Params): Promise
   return requireBoardOf(reader, principal, id);
 }
 
-async function writable(work: Work, principal: Principal, { id }: Params): Promise<Doing> {
+async function writable(work: Work, principal: Principal, { id }: Params): Promise<BoardEdit> {
   const session = (await findSession(work.tx, id)) ?? (await makeMissing(work, principal, id));
-  if (!session || !may(principal, "task.write", sessionThing(session))) throw notFound("session");
+  if (!session || !may(principal, "task.write", sessionResource(session)))
+    throw notFound("session");
   return openBoard(work, session, personActor(principalKey(principal)));
 }
 
@@ -82,12 +83,12 @@ const createRoute = serve(
   async ({ engine, principal, params, body, idempotency }) => {
     const id = engine.ids.mint("tsk");
     return command(engine, async (work) => {
-      const doing = await writable(work, principal, params);
+      const edit = await writable(work, principal, params);
       const repeated = await findRepeated(work, principalKey(principal), idempotency, id);
       const row =
         repeated === undefined
-          ? await createTask(doing, id, body)
-          : await requireTask(work.tx, doing.board.row.id, repeated);
+          ? await createTask(edit, id, body)
+          : await requireTask(work.tx, edit.board.row.id, repeated);
       return { task: await viewTask(work.tx, row, work.now) };
     });
   },
@@ -103,9 +104,9 @@ const readRoute = serve(tasksApi.get, async ({ engine, principal, params }) => {
 
 const updateRoute = serve(tasksApi.update, async ({ engine, principal, params, body }) => {
   const result = await command(engine, async (work) => {
-    const doing = await writable(work, principal, params);
-    const before = await requireTask(work.tx, doing.board.row.id, params.taskId);
-    const updated = await updateTask(doing, before, body);
+    const edit = await writable(work, principal, params);
+    const before = await requireTask(work.tx, edit.board.row.id, params.taskId);
+    const updated = await updateTask(edit, before, body);
     if ("refused" in updated) return updated;
     return {
       task: await viewTask(work.tx, updated.task, work.now),
@@ -119,9 +120,9 @@ const updateRoute = serve(tasksApi.update, async ({ engine, principal, params, b
 
 const deleteRoute = serve(tasksApi.delete, async ({ engine, principal, params }) => {
   return command(engine, async (work) => {
-    const doing = await writable(work, principal, params);
-    const task = await requireTask(work.tx, doing.board.row.id, params.taskId);
-    return { deleted: await deleteTask(doing, task) };
+    const edit = await writable(work, principal, params);
+    const task = await requireTask(work.tx, edit.board.row.id, params.taskId);
+    return { deleted: await deleteTask(edit, task) };
   });
 });
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { SessionRow } from "#engine/index.ts";
 import { runDueTimers } from "#engine/timers/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import {
   asks,
   ended,
@@ -27,13 +27,13 @@ interface Page {
   next: string | null;
 }
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(await startWorld([createDelegation(), tasks], made?.url));
+      at = new FakeSessionTree(await startWorld([createDelegation(), tasks], made?.url));
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -67,7 +67,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await turn.journal([{ ...done, exitCode } as never]);
     };
 
-    it("plays out a dependency between two children, who are told and not asked", async () => {
+    it("resolves a dependency between two children, who are notified without polling", async () => {
       const lead = await at.parent();
       const boss = await at.prompt(lead);
       const [a, b] = [
@@ -469,7 +469,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect((await at.world.call<Page>(who, "GET", path)).items).toEqual([]);
     });
 
-    it("tells once that a task is overdue", async () => {
+    it("notifies once that a task is overdue", async () => {
       const board = await at.parent();
       const due = new Date(engine().clock.now() - 1_000).toISOString();
       const task = await create(board, "late", { dueAt: due });
@@ -508,7 +508,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const register = await engine().store.read((reader) => taskRegister(reader, row));
       expect(register).toMatch(/^\[Open tasks on your board now\]\n- "after a" \(tsk_/);
     });
-    it("holds news back when agents were alone for long, until a person says something", async () => {
+    it("holds notices after too many unattended turns, until a person writes", async () => {
       const lead = await at.parent();
       const boss = await at.prompt(lead);
       const child = await at.spawn(lead);
@@ -525,7 +525,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await now(b)).toMatchObject({ status: "pending" });
       await at.settle(boss, { outcome: "completed" });
       expect((await at.arrived()).map(({ assignment }) => assignment.sessionId)).toEqual([]);
-      await at.say(child, "go on");
+      await at.sendPrompt(child, "go on");
       expect((await at.turnOf(lead)).assignment.content).toContain('"b"');
     });
 
@@ -613,7 +613,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("tasks on sqlite", async () => undefined);
+suite("tasks on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("tasks on postgres", () => createTestDatabase());
+  suite("tasks on postgres", () => createTestDatabase());
 });

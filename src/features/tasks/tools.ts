@@ -52,8 +52,8 @@ const taskCreate = defineTool({
   target: () => null,
   schema: newTaskSchema,
   async handle(work, { session, run }, input) {
-    const doing = await openBoard(work, session.row, agentActor(session, run.thread));
-    const row = await createTask(doing, work.ids.mint("tsk"), input);
+    const edit = await openBoard(work, session.row, agentActor(session, run.thread));
+    const row = await createTask(edit, work.ids.mint("tsk"), input);
     const task = await viewTask(work.tx, row, work.now);
     const next =
       task.status === "blocked"
@@ -150,9 +150,9 @@ const taskUpdate = defineTool({
         "Say what to change, such as status or result. To read the task, use task_list with taskId.",
       );
     }
-    const doing = await openBoard(work, session.row, agentActor(session, run.thread));
-    const before = await requireTask(work.tx, doing.board.row.id, taskId);
-    const result = await updateTask(doing, before, change);
+    const edit = await openBoard(work, session.row, agentActor(session, run.thread));
+    const before = await requireTask(work.tx, edit.board.row.id, taskId);
+    const result = await updateTask(edit, before, change);
     // Returned, not thrown, so that the result of the check is kept.
     if ("refused" in result) {
       const { code, message } = result.refused;

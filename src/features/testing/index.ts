@@ -4,6 +4,7 @@ import { FakeClock, systemClock } from "#base/clock.ts";
 import { createIds } from "#base/ids.ts";
 import { silentLog as log } from "#base/log.ts";
 import { openStore } from "#base/store/index.ts";
+import { type Client, createClient } from "#client/index.ts";
 import { createKernel, type Feature, type Kernel, type Principal } from "#engine/index.ts";
 import type { JournalItem, Settlement } from "#protocol/events.ts";
 import {
@@ -62,7 +63,9 @@ export interface ToolReply {
 export interface World {
   kernel: Kernel;
   clock: FakeClock;
-  /** Calls a route of a feature as the HTTP surface would. */
+  /** The typed client of somebody; a refusal is thrown as the route throws it. */
+  as(who: Principal): Client;
+  /** Calls a route of a feature as the HTTP surface would, also with what no client would send. */
   call<T = Record<string, unknown>>(
     who: Principal,
     method: string,
@@ -108,6 +111,8 @@ export async function startWorld(features: readonly Feature[], url?: string): Pr
   return {
     kernel,
     clock,
+    as: (who) =>
+      createClient(({ method, path, body }) => callRoute(kernel, who, method, path, body)),
     call: (who, method, path, body) => callRoute(kernel, who, method, path, body),
     createSession: async (fields = {}, who = owner) =>
       (await kernel.sessions.create(who, fields)).id,
@@ -263,7 +268,9 @@ async function callRoute<T>(
     return (await route.handle({
       engine: kernel.engine,
       principal,
-      params: Object.fromEntries(names.map((name, at) => [name, match[at + 1] as string])),
+      params: Object.fromEntries(
+        names.map((name, at) => [name, decodeURIComponent(match[at + 1] as string)]),
+      ),
       query: (route.query?.parse(Object.fromEntries(url.searchParams)) ?? {}) as never,
       body: (route.body?.parse(body ?? {}) ?? {}) as never,
       idempotency: undefined,

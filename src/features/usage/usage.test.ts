@@ -13,7 +13,7 @@ import { usage } from "./index.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -83,7 +83,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
-    it("takes what other runtimes tell at the end, and counts our own once", async () => {
+    it("takes the usage that other runtimes report at the end, and counts the native one once", async () => {
       const settled = { inputTokens: 50, outputTokens: 9, costMicros: null };
       const foreign = await world.createSession({ runtime: "scripted" });
       await work(foreign, [], owner, settled);
@@ -220,7 +220,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("on SQLite", async () => undefined);
+suite("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("on PostgreSQL", createTestDatabase);
+  suite("on PostgreSQL", createTestDatabase);
 });

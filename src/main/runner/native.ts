@@ -62,7 +62,7 @@ export async function createNative(
     local: createLocal({ path }),
     log,
   });
-  const [offers] = await Promise.all([models.offers(), sandbox.look()]);
+  const [offers] = await Promise.all([models.capabilities(), sandbox.look()]);
   const refusal = sandbox.refusal();
   if (refusal) log.warn({}, refusal.message);
   const disk = new DiskGuard({ folder, settings: settings.disk, log });
@@ -92,7 +92,7 @@ export async function createNative(
     models: offers,
     async findModels() {
       await serverModels.refresh();
-      return models.offers();
+      return models.capabilities();
     },
     sandbox,
     disk: {

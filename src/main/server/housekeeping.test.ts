@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const AMOUNTS = `requests, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens,
   cost_micros, unpriced_requests, tool_calls, turns, model_ms, tool_ms`;
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -154,5 +154,5 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("housekeeping on SQLite", async () => undefined);
-if (postgresUrl) story("housekeeping on PostgreSQL", createTestDatabase);
+suite("housekeeping on SQLite", async () => undefined);
+if (postgresUrl) suite("housekeeping on PostgreSQL", createTestDatabase);

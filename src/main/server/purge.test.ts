@@ -99,7 +99,7 @@ const messageText = (
 
 const namesSession = ({ name }: Column) => name === "session_id" || name.endsWith("_session_id");
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -288,5 +288,5 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("purging sessions on SQLite", async () => undefined);
-if (postgresUrl) story("purging sessions on PostgreSQL", createTestDatabase);
+suite("purging sessions on SQLite", async () => undefined);
+if (postgresUrl) suite("purging sessions on PostgreSQL", createTestDatabase);

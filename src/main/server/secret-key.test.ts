@@ -11,7 +11,7 @@ import { type RunningServer, startServer } from "./server.ts";
 
 const OTHER_KEY = "another secret key, of more than 32 characters";
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let home: string;
     let made: TestDatabase | undefined;
@@ -70,7 +70,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await expect(start()).rejects.toMatchObject({ code: "secret_key_missing" });
     });
 
-    it("goes on without what was encrypted when told to, and says so in the trail", async () => {
+    it("starts without the encrypted values when the setting allows it, and records that", async () => {
       const orgId = await startWithSecret();
       rmSync(keyFile);
       const server = await start({ MUSTER_FORGET_ENCRYPTED: "1" });
@@ -104,5 +104,5 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("the secret key on SQLite", async () => undefined);
-if (postgresUrl) story("the secret key on PostgreSQL", createTestDatabase);
+suite("the secret key on SQLite", async () => undefined);
+if (postgresUrl) suite("the secret key on PostgreSQL", createTestDatabase);

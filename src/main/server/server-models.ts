@@ -47,7 +47,7 @@ export class ServerModels {
       this.#models.forget(name);
       this.#added.delete(name);
     }
-    const offers = await this.#models.offers();
+    const offers = await this.#models.capabilities();
     const own = new Set(offers.filter(({ usable }) => usable).map(({ provider }) => provider));
     for (const item of items)
       if (this.#added.has(item.name) || !own.has(item.name)) this.#add(item);

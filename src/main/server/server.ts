@@ -10,8 +10,8 @@ import { Refusal } from "#base/refusal.ts";
 import { openStore, type Store } from "#base/store/index.ts";
 import {
   command,
+  createChangeReporter,
   createKernel,
-  createTell,
   type Engine,
   isRunToken,
   type Kernel,
@@ -98,7 +98,7 @@ export async function assembleServer(
   let http: HttpServer | undefined;
   let kernel: Kernel | undefined;
   // Called only for a change, when the engine exists.
-  const tell = createTell(() => (kernel as Kernel).engine);
+  const tell = createChangeReporter(() => (kernel as Kernel).engine);
   const baseUrl = () => (http as HttpServer).url;
   const auth = createAuth({ store, ids, clock, tell });
   const orgs = createOrgs({
@@ -225,7 +225,7 @@ async function recordKeyAndRestore(
   if (!hasForgotten) return;
   log.warn({}, "providers' keys, stored secrets and webhook secrets were removed; set them again");
   const change = { orgId, by: "system", area: "secret_key", action: "replaced", subjectId: orgId };
-  await command(engine, (work) => work.tell(change));
+  await command(engine, (work) => work.reportChange(change));
 }
 
 function requireSafeAddress({ host, publicUrl, insecureHttp }: Config): void {

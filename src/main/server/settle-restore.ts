@@ -15,7 +15,7 @@ export async function settleRestore(
   const note = restoredTrailSchema.parse(JSON.parse(readFileSync(file, "utf8")));
   await audit.noteRestore(engine, note);
   await command(engine, (work) =>
-    work.tell({
+    work.reportChange({
       orgId,
       by: "system",
       area: "database",

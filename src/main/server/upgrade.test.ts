@@ -125,7 +125,7 @@ async function fill(store: Store): Promise<void> {
   }
 }
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let made: TestDatabase | undefined;
     let folder: string | undefined;
@@ -223,7 +223,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("databases of earlier versions on SQLite", async () => undefined);
+suite("databases of earlier versions on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("databases of earlier versions on PostgreSQL", createTestDatabase);
+  suite("databases of earlier versions on PostgreSQL", createTestDatabase);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sessionIdMeant } from "./session-ids.ts";
+import { resolveSessionId } from "./session-ids.ts";
 
 it.each([
   ["orchestrator", "orchestrator:usr_1"],
@@ -12,5 +12,5 @@ it.each([
   ["web:usr_2:more", "web:usr_2:more"],
   ["ses_1", "ses_1"],
 ])("%s means %s", (given, id) => {
-  expect(sessionIdMeant(given, "usr_1")).toBe(id);
+  expect(resolveSessionId(given, "usr_1")).toBe(id);
 });

@@ -19,7 +19,7 @@ const IN_CHANNEL = /^(?:web|cli|api|slack|github|telegram|linear|email):(usr_[^:
  * Resolves the session id that a caller means. `orchestrator` is the caller's own; a caller that is
  * no person has none. Grants no permission.
  */
-export function sessionIdMeant(given: string, userId: string | null): string {
+export function resolveSessionId(given: string, userId: string | null): string {
   if (given === ORCHESTRATOR && userId !== null) return orchestratorId(userId);
   const owner = (ROTATED.exec(given) ?? IN_CHANNEL.exec(given))?.[1];
   return owner === undefined ? given : orchestratorId(owner);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { childLines, noticeLine, shownNotice, taskNews } from "./notice-words.ts";
+import { childLines, noticeLine, shownNotice, taskNotices } from "./notice-words.ts";
 import type { BoardEvent, ChildEvent, NoticeMessage, NoticeOf } from "./notices.ts";
 
 const event = (fields: Partial<ChildEvent>): ChildEvent => ({
@@ -25,7 +25,7 @@ const message = (fields: Partial<NoticeMessage>): NoticeMessage => ({
   ...fields,
 });
 
-describe("news of children", () => {
+describe("notices about children", () => {
   it.each([
     [event({}), "finished its turn"],
     [event({ payload: { outcome: "failed" } }), "failed"],
@@ -72,7 +72,7 @@ describe("messages and news of the board", () => {
       { event: "note", text: "Something older." },
     ];
     const notice = { kind: "board", items, hasMore: false } as const;
-    expect(taskNews(notice)).toEqual([
+    expect(taskNotices(notice)).toEqual([
       { ...task, words: "is overdue" },
       { ...other, words: "is no longer blocked" },
     ]);

@@ -61,14 +61,14 @@ const BOARD_WORDS: Readonly<Record<Exclude<BoardEvent["event"], "note">, string>
   blocker_deleted: "waited for a task that was deleted",
 };
 
-export interface TaskNews {
+export interface TaskNotice {
   id: string;
   title: string;
   /** Predicate of a sentence about the task: "is overdue". */
   words: string;
 }
 
-export function taskNews({ items }: NoticeOf<"board">): TaskNews[] {
+export function taskNotices({ items }: NoticeOf<"board">): TaskNotice[] {
   return items.flatMap((item) =>
     item.event === "note"
       ? []
@@ -104,7 +104,7 @@ export function noticeLine(notice: ShownNotice): string {
     case "messages":
       return notice.items.map((item) => `${messageWords(item)} from ${item.from.name}`).join("; ");
     case "board": {
-      const news = taskNews(notice).map(({ title, words }) => `${title} ${words}`);
+      const news = taskNotices(notice).map(({ title, words }) => `${title} ${words}`);
       return news.length === 0 ? "Updates from the board" : news.join("; ");
     }
   }

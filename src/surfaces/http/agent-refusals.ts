@@ -5,23 +5,27 @@
  */
 import type { Log } from "#base/log.ts";
 import type { Refusal } from "#base/refusal.ts";
-import { createTell, type Engine, type Principal } from "#engine/index.ts";
+import { createChangeReporter, type Engine, type Principal } from "#engine/index.ts";
 
 /** Limit per run; further refusals add no information. */
 const MOST_PER_RUN = 100;
 const RUNS_REMEMBERED = 1_000;
 
-export interface Asked {
+export interface AgentRequest {
   method: string;
   /** Pattern of the route, not the requested address. */
   route: string;
 }
 
-export type NoteRefusal = (principal: Principal, asked: Asked, refusal: Refusal) => Promise<void>;
+export type NoteRefusal = (
+  principal: Principal,
+  request: AgentRequest,
+  refusal: Refusal,
+) => Promise<void>;
 
 export function createAgentRefusals(engine: Engine, log: Log): NoteRefusal {
   const { store } = engine;
-  const tell = createTell(() => engine);
+  const tell = createChangeReporter(() => engine);
   const counts = new Map<string, number>();
 
   /** Counts the refusals of this run, this one included. */

@@ -7,7 +7,7 @@ import { clientAddress, type TrustedProxies } from "#base/net/trusted-proxy.ts";
 import { Refusal } from "#base/refusal.ts";
 import { fingerprintOf, type IdempotentRequest, type Principal } from "#engine/index.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
-import { sessionIdMeant } from "#protocol/names/session-ids.ts";
+import { resolveSessionId } from "#protocol/names/session-ids.ts";
 import type { NoteRefusal } from "./agent-refusals.ts";
 import { answerError } from "./errors.ts";
 import { credentialHeaders, isGatewayPath } from "./gateway/gateway-path.ts";
@@ -193,11 +193,11 @@ export function principalOf(c: Context<AppEnv>): Principal {
 
 /** Session in the path, by id or alias. */
 export function sessionIdOf(c: Context<AppEnv>): string {
-  return meantBy(principalOf(c), requireId(c.req.param("id"), "session"));
+  return sessionIdFor(principalOf(c), requireId(c.req.param("id"), "session"));
 }
 
-export function meantBy(principal: Principal, sessionId: string): string {
-  return sessionIdMeant(sessionId, principal.kind === "user" ? principal.userId : null);
+export function sessionIdFor(principal: Principal, sessionId: string): string {
+  return resolveSessionId(sessionId, principal.kind === "user" ? principal.userId : null);
 }
 
 /** Requires a person: runners' tokens and agents must not reach these routes. */

@@ -7,7 +7,7 @@ import type { Context } from "hono";
 import type * as z from "zod";
 import { cleanValue, mayHoldUnstorable } from "#base/text/clean-text.ts";
 import type { ApiRoute } from "#protocol/api-route.ts";
-import { type App, type AppEnv, meantBy } from "./app.ts";
+import { type App, type AppEnv, sessionIdFor } from "./app.ts";
 import type { Caller } from "./guards/callers.ts";
 import { refuseInvalid, requireStorable } from "./input.ts";
 
@@ -83,7 +83,7 @@ function resolveSessionFields(c: Context<AppEnv>, fields: unknown): unknown {
     ([name, value]) => SESSION_FIELDS.includes(name) && typeof value === "string",
   );
   if (named.length === 0) return fields;
-  const ids = named.map(([name, value]) => [name, meantBy(caller.principal, value as string)]);
+  const ids = named.map(([name, value]) => [name, sessionIdFor(caller.principal, value as string)]);
   return { ...fields, ...Object.fromEntries(ids) };
 }
 

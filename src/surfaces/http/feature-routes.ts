@@ -1,6 +1,6 @@
 /** Routes of features, served and documented like any other. */
 import type { Kernel, RawAnswer } from "#engine/index.ts";
-import { type App, idempotencyOf, meantBy, principalOf } from "./app.ts";
+import { type App, idempotencyOf, principalOf, sessionIdFor } from "./app.ts";
 import { endpoint } from "./endpoint.ts";
 import { requireId, requireName } from "./input.ts";
 
@@ -13,7 +13,7 @@ export function featureRoutes(app: App, { engine, routes }: Kernel): void {
       );
       const principal = principalOf(c);
       for (const name of names.filter((one) => isSession(spec.path, one)))
-        params[name] = meantBy(principal, params[name] as string);
+        params[name] = sessionIdFor(principal, params[name] as string);
       const answer = await handle({
         engine,
         principal,

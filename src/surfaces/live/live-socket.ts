@@ -18,7 +18,7 @@ import {
   type LiveServerFrame,
   liveClientFrameSchema,
 } from "#protocol/live.ts";
-import { sessionIdMeant } from "#protocol/names/session-ids.ts";
+import { resolveSessionId } from "#protocol/names/session-ids.ts";
 import type { SessionFeeds } from "./session-feed.ts";
 import { type IntakeRate, SocketIntake } from "./socket-intake.ts";
 import { createDrains, type Drains, sinkOf, TEXT } from "./socket-sink.ts";
@@ -148,7 +148,7 @@ async function subscribe(
 ): Promise<Topic> {
   if (topic.startsWith("session:") && TOPIC.test(topic)) {
     const userId = principal.kind === "user" ? principal.userId : null;
-    const sessionId = sessionIdMeant(topic.slice("session:".length), userId);
+    const sessionId = resolveSessionId(topic.slice("session:".length), userId);
     const { lastSeq, until } = await options.authorizeRead(principal, sessionId);
     send({ op: "subscribed", topic, after });
     // A cursor from beyond the end is from before a restore.
@@ -167,10 +167,10 @@ async function subscribe(
       "No such topic. Use session:<id>, board:<id>, me or runners.",
     );
   send({ op: "subscribed", topic, after: 0 });
-  const tell = (hint: Hint) => {
+  const sendHint = (hint: Hint) => {
     if (mayHear(principal, hint)) send({ topic, ...hint });
   };
-  const leave = followHints(options.announcer, source, { tell, socket, drains });
+  const leave = followHints(options.announcer, source, { send: sendHint, socket, drains });
   return { leave, until: null };
 }
 
@@ -187,7 +187,7 @@ async function hintSource(
 ): Promise<string | undefined> {
   if (principal.kind !== "user") return undefined;
   if (topic.startsWith(BOARD) && TOPIC.test(topic)) {
-    const sessionId = sessionIdMeant(topic.slice(BOARD.length), principal.userId);
+    const sessionId = resolveSessionId(topic.slice(BOARD.length), principal.userId);
     return BOARD + (await findBoard(principal, sessionId));
   }
   if (topic === "me") return `user:${principal.userId}`;
@@ -220,7 +220,7 @@ function mayHear(principal: Principal, { type }: Hint): boolean {
 }
 
 interface HintReader {
-  tell(hint: Hint): void;
+  send(hint: Hint): void;
   socket: WebSocket;
   drains: Drains;
 }
@@ -229,14 +229,14 @@ interface HintReader {
 function followHints(
   announcer: Announcer,
   source: string,
-  { tell, socket, drains }: HintReader,
+  { send: sendHint, socket, drains }: HintReader,
 ): () => Promise<void> {
   const waiting = new Map<string, Hint>();
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
     timer = undefined;
     if (drains.isFull()) return later();
-    for (const item of waiting.values()) tell(item);
+    for (const item of waiting.values()) sendHint(item);
     waiting.clear();
   };
   const later = () => {

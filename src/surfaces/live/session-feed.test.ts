@@ -82,7 +82,7 @@ describe("a session's feed", () => {
     expect(seqs).toEqual(upTo(455));
   });
 
-  it("reads the database when it was not told of something", async () => {
+  it("reads the database when an announcement was lost", async () => {
     const { feeds, write, tell } = createStage();
     const { sink, seqs } = createSink();
     feeds.follow("s", 0, sink);

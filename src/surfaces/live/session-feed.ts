@@ -60,7 +60,7 @@ export class SessionFeeds {
   readonly #read: ReadEvents;
   readonly #onError: (error: unknown) => void;
   readonly #feeds = new Map<string, SessionFeed>();
-  readonly #line = new FairQueue({ atOnce: PAGES_AT_ONCE, perParty: PAGES_PER_PARTY });
+  readonly #queue = new FairQueue({ atOnce: PAGES_AT_ONCE, perParty: PAGES_PER_PARTY });
 
   constructor(announcer: Announcer, read: ReadEvents, onError: (error: unknown) => void) {
     this.#announcer = announcer;
@@ -75,7 +75,7 @@ export class SessionFeeds {
       feed = new SessionFeed(sessionId, {
         read: this.#read,
         onError: this.#onError,
-        line: this.#line,
+        queue: this.#queue,
       });
       const created = feed;
       const leave = this.#announcer.watchSession(sessionId, created);
@@ -103,7 +103,7 @@ interface Follower {
 interface FeedParts {
   read: ReadEvents;
   onError(error: unknown): void;
-  line: FairQueue;
+  queue: FairQueue;
 }
 
 class SessionFeed {
@@ -224,10 +224,10 @@ class SessionFeed {
 
   /** Sends pages until the follower has everything. A page that does not fit is read again later. */
   async #replay(follower: Follower): Promise<void> {
-    const { read, line } = this.#parts;
+    const { read, queue } = this.#parts;
     while (!follower.live && !follower.ended) {
       if (follower.sink.isFull()) await hasRoom(follower);
-      const release = await line.enter(follower.sink.party);
+      const release = await queue.enter(follower.sink.party);
       try {
         if (follower.ended) return;
         const { events, more } = await read(this.#sessionId, follower.cursor, PAGE);

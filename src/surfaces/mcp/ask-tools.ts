@@ -12,9 +12,9 @@ import {
   type Session,
 } from "#protocol/sessions.ts";
 import { requireId } from "#surfaces/http/input.ts";
-import { namesOf, waitForNext } from "./handed-on.ts";
-import { meantSession, type PersonCall, type PersonTool, personTool } from "./person-tool.ts";
+import { type PersonCall, type PersonTool, personTool, resolveSession } from "./person-tool.ts";
 import { failed, succeeded } from "./toolbox.ts";
+import { namesOf, waitForNext } from "./wait-for-delegated.ts";
 import { waitForPrompt } from "./wait-for-prompt.ts";
 
 /** Less than the minute after which many clients time out. */
@@ -72,7 +72,7 @@ export const askTools: readonly PersonTool[] = [
     waits: true,
     async handle(call, { sessionId, content: text, mode, wait = false, timeoutSeconds }) {
       const { parts, person, callId: dispatchId } = call;
-      const prompt = await parts.kernel.prompts.admit(person, meantSession(sessionId, person), {
+      const prompt = await parts.kernel.prompts.admit(person, resolveSession(sessionId, person), {
         content: text,
         thread: MAIN_THREAD,
         mode,

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { MailMessage } from "#features/mailbox/contract.ts";
 import { TASK_STATUSES, type TaskCard } from "#features/tasks/contract.ts";
 import { ORCHESTRATOR } from "#protocol/names/session-ids.ts";
-import { meantSession, type PersonTool, personTool } from "./person-tool.ts";
+import { type PersonTool, personTool, resolveSession } from "./person-tool.ts";
 import { succeeded } from "./toolbox.ts";
 
 const LIST_LIMIT = 20;
@@ -45,7 +45,7 @@ export const coordinationTools: readonly PersonTool[] = [
     action: "task.read",
     readOnly: true,
     async handle({ parts, person }, input) {
-      const id = meantSession(input.sessionId ?? ORCHESTRATOR, person);
+      const id = resolveSession(input.sessionId ?? ORCHESTRATOR, person);
       const { items, next } = await parts.coordination.listTasks(person, id, {
         statuses: input.status,
         cursor: input.cursor,

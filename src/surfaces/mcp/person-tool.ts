@@ -4,7 +4,7 @@ import type * as z from "zod";
 import type { Action, Kernel, Principal } from "#engine/index.ts";
 import type { MailMessage } from "#features/mailbox/contract.ts";
 import type { TaskCard, TaskStatus } from "#features/tasks/contract.ts";
-import { sessionIdMeant } from "#protocol/names/session-ids.ts";
+import { resolveSessionId } from "#protocol/names/session-ids.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Prompt } from "#protocol/sessions.ts";
 import { requireId } from "#surfaces/http/input.ts";
@@ -70,6 +70,6 @@ export function personTool<S extends z.ZodType>(tool: PersonTool<S>): PersonTool
 }
 
 /** Resolves a session: its id, or `orchestrator` for the person's own. */
-export function meantSession(given: string, { userId }: Person): string {
-  return sessionIdMeant(requireId(given, "session"), userId);
+export function resolveSession(given: string, { userId }: Person): string {
+  return resolveSessionId(requireId(given, "session"), userId);
 }

@@ -6,7 +6,7 @@
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import { may } from "#engine/index.ts";
-import { toolOffer } from "#protocol/tools.ts";
+import { toolDefinition } from "#protocol/tools.ts";
 import { requireStorable } from "#surfaces/http/input.ts";
 import { askTools } from "./ask-tools.ts";
 import { coordinationTools } from "./coordination-tools.ts";
@@ -50,7 +50,7 @@ export function personToolbox(parts: PersonParts, person: Person): Toolbox {
 
 function describe(tool: PersonTool): Tool {
   const { title, readOnly } = tool;
-  const { name, description, inputSchema } = toolOffer(tool);
+  const { name, description, inputSchema } = toolDefinition(tool);
   return {
     name,
     title,

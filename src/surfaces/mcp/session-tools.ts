@@ -1,9 +1,9 @@
 /** Tools that show a person's sessions and their approvals, and stop sessions. */
 import * as z from "zod";
-import { gateWords, listGates } from "#engine/gates/index.ts";
+import { gateText, listGates } from "#engine/gates/index.ts";
 import { ACTIVITIES, type Entry, LIFECYCLES, type Session } from "#protocol/sessions.ts";
 import { COMPLETE_SESSION } from "#protocol/tools.ts";
-import { meantSession, type PersonTool, personTool } from "./person-tool.ts";
+import { type PersonTool, personTool, resolveSession } from "./person-tool.ts";
 import { succeeded } from "./toolbox.ts";
 
 const LIST_LIMIT = 20;
@@ -50,7 +50,7 @@ export const sessionTools: readonly PersonTool[] = [
       const { items, next } = await parts.kernel.sessions.list(person, {
         status: input.activity ?? (input.status && STATUS_WORDS[input.status]),
         lifecycle: input.lifecycle ?? ["active", "hibernated", "archived"],
-        parent: input.parent === undefined ? undefined : meantSession(input.parent, person),
+        parent: input.parent === undefined ? undefined : resolveSession(input.parent, person),
         q: input.search,
         cursor: input.cursor,
         limit: input.limit ?? LIST_LIMIT,
@@ -66,7 +66,7 @@ export const sessionTools: readonly PersonTool[] = [
     action: "session.read",
     readOnly: true,
     async handle({ parts, person }, { sessionId: id }) {
-      const session = await parts.kernel.sessions.get(person, meantSession(id, person));
+      const session = await parts.kernel.sessions.get(person, resolveSession(id, person));
       const { counts, cost, repo, branch, createdAt } = session;
       return succeeded({
         ...summary(session),
@@ -92,7 +92,7 @@ export const sessionTools: readonly PersonTool[] = [
     action: "session.read",
     readOnly: true,
     async handle({ parts, person }, input) {
-      const id = meantSession(input.sessionId, person);
+      const id = resolveSession(input.sessionId, person);
       const page = await parts.kernel.sessions.transcript(person, id, {
         limit: input.limit ?? READ_LIMIT,
         before: input.before,
@@ -119,7 +119,11 @@ export const sessionTools: readonly PersonTool[] = [
     readOnly: false,
     async handle({ parts, person }, { sessionId: id, promptId }) {
       const { sessions } = parts.kernel;
-      const { session, stopped } = await sessions.stop(person, meantSession(id, person), promptId);
+      const { session, stopped } = await sessions.stop(
+        person,
+        resolveSession(id, person),
+        promptId,
+      );
       return succeeded({ ...summary(session), stopped });
     },
   }),
@@ -132,7 +136,8 @@ export const sessionTools: readonly PersonTool[] = [
     action: "approval.read",
     readOnly: true,
     async handle({ parts, person }, input) {
-      const id = input.sessionId === undefined ? undefined : meantSession(input.sessionId, person);
+      const id =
+        input.sessionId === undefined ? undefined : resolveSession(input.sessionId, person);
       const gates = await parts.kernel.engine.store.read((reader) =>
         listGates(reader, {
           orgId: person.orgId,
@@ -149,7 +154,7 @@ export const sessionTools: readonly PersonTool[] = [
           sessionId: gate.session_id,
           tool: gate.tool,
           target: gate.target,
-          asks: gateWords(gate),
+          asks: gateText(gate),
           askedAt: new Date(gate.asked_at).toISOString(),
           expiresAt: new Date(gate.expires_at).toISOString(),
         })),

@@ -29,10 +29,10 @@ export async function waitForPrompt(
     if (!hasBegun) progress("has started");
     hasBegun = true;
   };
-  const settled = await lookAndWait(parts, principal, prompt.sessionId, {
+  const settled = await readAndWait(parts, principal, prompt.sessionId, {
     timeoutMs,
     signal,
-    isNews({ type, json }) {
+    isRelevant({ type, json }) {
       if (type === "prompt_settled" && isEventOf(json, prompt.id)) return true;
       if (type === "run_claimed" && isEventOf(json, prompt.id)) begin();
       if (type in EVENT_MESSAGES) reportEvent(json, prompt.id, progress);
@@ -49,20 +49,20 @@ export async function waitForPrompt(
   return settled ?? get();
 }
 
-export interface Look<T> {
+export interface WaitOptions<T> {
   timeoutMs: number;
   signal: AbortSignal;
-  isNews(event: { type: string; json: string }): boolean;
+  isRelevant(event: { type: string; json: string }): boolean;
   /** Returns undefined while there is nothing yet. */
   look(): Promise<T | undefined>;
 }
 
 /** Reads, waits for events of the session if there was nothing, and reads again. */
-export async function lookAndWait<T>(
+export async function readAndWait<T>(
   { kernel, feeds, clock }: WaitParts,
   principal: Principal,
   sessionId: string,
-  { timeoutMs, signal, isNews, look }: Look<T>,
+  { timeoutMs, signal, isRelevant, look }: WaitOptions<T>,
 ): Promise<T | undefined> {
   const over = new AbortController();
   const { lastSeq } = await kernel.sessions.authorizeRead(principal, sessionId);
@@ -70,7 +70,7 @@ export async function lookAndWait<T>(
     party: partyOf(principal),
     isFull: () => false,
     event(event) {
-      if (isNews(event)) over.abort();
+      if (isRelevant(event)) over.abort();
     },
     delta: () => {},
     drained: async () => {},

@@ -17,7 +17,7 @@ const PEOPLE = 50;
 const EACH = 20;
 const TURNS = 2;
 const AT_ONCE = 8;
-const TOLD_WITHIN_MS = 120_000;
+const NOTIFIED_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 250;
 const PASSWORD = "correct horse battery";
 const MIB_IN_ALL = 1_024;
@@ -55,12 +55,12 @@ async function measure(tools: BenchTools): Promise<Row[]> {
   const due = PEOPLE * EACH * TURNS;
   let told = 0;
   for (
-    const until = performance.now() + TOLD_WITHIN_MS;
+    const until = performance.now() + NOTIFIED_WITHIN_MS;
     told < due && performance.now() < until;
   ) {
     await sleep(LOOK_EVERY_MS);
     look();
-    told = (await Promise.all(people.map(countTold))).reduce((sum, count) => sum + count, 0);
+    told = (await Promise.all(people.map(countNotified))).reduce((sum, count) => sum + count, 0);
   }
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   for (const { client } of people) client.close();
@@ -127,8 +127,8 @@ function idIn(text: string): string {
 }
 
 /** Counts endings in the parent's transcript: each result has words of its own. */
-async function countTold(person: Person): Promise<number> {
-  const told = await readTold(person);
+async function countNotified(person: Person): Promise<number> {
+  const told = await readNotified(person);
   const once = new Set(told);
   if (once.size < told.length)
     throw new Error(`${told.length - once.size} endings were told twice to ${person.orchestrator}`);
@@ -141,7 +141,7 @@ interface Entry {
   text: string | null;
 }
 
-async function readTold({ client, orchestrator }: Person): Promise<string[]> {
+async function readNotified({ client, orchestrator }: Person): Promise<string[]> {
   const path = `/api/sessions/${encodeURIComponent(orchestrator)}/transcript?limit=200`;
   const told: string[] = [];
   for (let after = 0; ; ) {

@@ -32,7 +32,7 @@ async function measureKill(tools: BenchTools): Promise<Row[]> {
   const target = { port: before.port, key: before.key };
   const sessions = await tools.load.run({ kind: "sessions", target, count: RUNNING });
   const client = createHttpClient(before, RUNNING);
-  const begun = sessions.map((id) => untilBegun(client, id));
+  const begun = sessions.map((id) => untilStarted(client, id));
   for (const content of [SCRIPT, "say queued"])
     for (const id of sessions)
       await client.post(`/api/sessions/${id}/prompts`, JSON.stringify({ content }));
@@ -66,7 +66,7 @@ async function measureKill(tools: BenchTools): Promise<Row[]> {
   ];
 }
 
-async function untilBegun(client: HttpClient, id: string): Promise<void> {
+async function untilStarted(client: HttpClient, id: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const leave = await client.follow(`/api/sessions/${id}/events?after=0`, (type, block) => {
     if (type === "message" && block.includes('"role":"assistant"')) resolve();

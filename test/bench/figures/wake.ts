@@ -15,7 +15,7 @@ import {
   type Row,
 } from "../figure.ts";
 import { createHttpClient } from "../load/http-client.ts";
-import type { Family } from "../load/jobs.ts";
+import type { ParentWithChildren } from "../load/jobs.ts";
 import { MODELS } from "../model/answers.ts";
 import { startContest } from "../native-rounds.ts";
 import type { BenchTools } from "../tools.ts";
@@ -58,7 +58,7 @@ async function wakesOf(
       model: `anthropic/${model}`,
       ...(parent === undefined ? {} : { parentSessionId: parent }),
     });
-  const families: Family[] = [];
+  const families: ParentWithChildren[] = [];
   for (const parent of await make(MODELS.parent, parentCount)) {
     await lead(target, parent);
     families.push({ parent, children: await make(MODELS.child, count, parent) });

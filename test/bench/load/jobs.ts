@@ -14,7 +14,7 @@ export type Job =
   /**
    * Children settle one after the other, each after the parent of the previous one was notified.
    */
-  | { kind: "wakes"; target: Target; families: Family[]; turns: number }
+  | { kind: "wakes"; target: Target; families: ParentWithChildren[]; turns: number }
   /**
    * Every session sends a prompt, waits for its settlement, and sends the next, for a time or a
    * number of turns.
@@ -71,7 +71,7 @@ export type Job =
   /** Bytes sent to one viewer of a turn. */
   | { kind: "viewer"; target: Target; sessionId: string; content: string };
 
-export interface Family {
+export interface ParentWithChildren {
   parent: string;
   children: string[];
 }

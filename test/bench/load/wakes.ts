@@ -3,13 +3,13 @@
  * it.
  */
 import { createHttpClient, type HttpClient } from "./http-client.ts";
-import type { Family, Job, JobResults } from "./jobs.ts";
+import type { Job, JobResults, ParentWithChildren } from "./jobs.ts";
 import { RawClient } from "./raw-client.ts";
 import { lastSeq } from "./turns.ts";
 
 const CONTENT = JSON.stringify({ content: "a task of a usual length for a child, one line" });
 
-interface Led extends Family {
+interface Led extends ParentWithChildren {
   told: () => void;
   leave: () => void;
 }
@@ -37,7 +37,7 @@ export async function wakeParents(
 }
 
 /** Follows a parent: a settled turn means that it was notified and is done. */
-async function follow(client: HttpClient, family: Family): Promise<Led> {
+async function follow(client: HttpClient, family: ParentWithChildren): Promise<Led> {
   const led: Led = { ...family, told: () => {}, leave: () => {} };
   const path = `/api/sessions/${family.parent}/events?after=${await lastSeq(client, family.parent)}`;
   led.leave = await client.follow(path, (type) => {

@@ -1,5 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import type { Task } from "#features/tasks/contract.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
@@ -24,16 +25,11 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await platform.stop();
   });
 
-  const orchestrator = async () =>
-    (await platform.request<{ session: { id: string } }>("POST", "/api/me/orchestrator", {})).body
-      .session.id;
-  const create = async (board: string, title: string, more: object = {}) => {
-    const path = `/api/sessions/${encodeURIComponent(board)}/tasks`;
-    const { body } = await platform.request<{ task: Task }>("POST", path, { title, ...more });
-    return body.task;
-  };
-  const taskPath = ({ boardId, id }: Task) =>
-    `/api/sessions/${encodeURIComponent(boardId)}/tasks/${id}`;
+  const orchestrator = async () => (await platform.api.orchestrators.create()).session.id;
+  type NewTask = BodyOf<ApiRoutes["tasks"]["create"]>;
+  const create = async (board: string, title: string, more: Partial<NewTask> = {}) =>
+    (await platform.api.tasks.create({ id: board, body: { title, ...more } })).task;
+  const remove = ({ boardId, id }: Task) => platform.api.tasks.delete({ id: boardId, taskId: id });
 
   it("is planned, worked off and cleared on a desktop", async () => {
     const visitor = await Visitor.arrive(browser, platform);
@@ -149,7 +145,7 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     const gone = await create(board, "Not for long");
     await open("Pending", "Not for long");
     await sheet("Not for long").getByText("created the task").waitFor();
-    await platform.request("DELETE", taskPath(gone));
+    await remove(gone);
     await sheet("Task not found").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -165,7 +161,11 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     const held = await create(id, "A title that goes on and on ".repeat(8), { priority: "urgent" });
     for (let n = 1; n <= CHORES; n++) {
       const done = await create(id, `Chore ${n}`);
-      await platform.request("PUT", taskPath(done), { status: "completed" });
+      await platform.api.tasks.update({
+        id: done.boardId,
+        taskId: done.id,
+        body: { status: "completed" },
+      });
     }
     const visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
@@ -204,6 +204,6 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await visitor.picture("board-new-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
     await visitor.leave();
-    await platform.request("DELETE", taskPath(held));
+    await remove(held);
   });
 });

@@ -1,6 +1,5 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Prompt, Session } from "#protocol/sessions.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { bubblewrapFile } from "#test/services/bubblewrap.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
@@ -57,13 +56,12 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
   }
 
   async function secondCameAfterFirst() {
-    const { body } = await platform.request<{ items: Session[] }>("GET", "/api/sessions");
-    const idOf = (title: string) => body.items.find((one) => one.title === title)?.id;
+    const { items } = await platform.api.sessions.list();
+    const idOf = (title: string) => items.find((one) => one.title === title)?.id ?? "";
     const prompts = await Promise.all(
-      ["Research: otters", "Page: otters"].map(async (title) => {
-        const path = `/api/sessions/${idOf(title)}/prompts`;
-        return (await platform.request<{ items: Prompt[] }>("GET", path)).body.items[0];
-      }),
+      ["Research: otters", "Page: otters"].map(
+        async (title) => (await platform.api.prompts.list({ id: idOf(title) })).items[0],
+      ),
     );
     const [research, page] = prompts;
     expect(research?.settledAt).not.toBeNull();
@@ -122,12 +120,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
 
   it("walks the tree by keyboard, and steers, stops, detaches and ends sessions from it", async () => {
     const { page, log } = visitor;
-    const { body } = await platform.request<{ session: { id: string } }>(
-      "POST",
-      "/api/me/orchestrator",
-      {},
-    );
-    const parentSessionId = body.session.id;
+    const parentSessionId = (await platform.api.orchestrators.create()).session.id;
     for (const title of ["Alpha", "Beta", "Gamma"]) {
       const child = { title, parentSessionId, runtime: "scripted" };
       const { id } = await platform.createSession(child);
@@ -277,11 +270,7 @@ describe.skipIf(!chromiumFile || !bubblewrapFile)("delegation in the page", SLOW
     await page.setViewportSize(PHONE);
     await visitor.picture("settings-orchestrator-phone");
     expect(await visitor.overflow()).toBeLessThanOrEqual(0);
-    const { body } = await platform.request<{ identity: object; needsRestart: boolean }>(
-      "GET",
-      "/api/me/orchestrator",
-    );
-    expect(body).toMatchObject({
+    expect(await platform.api.orchestrators.get()).toMatchObject({
       identity: {
         name: "Ada",
         avatar: expect.stringMatching(/^\/api\/agents\/usr_\w+\/avatar\?v=/),

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ApiRoutes, BodyOf } from "#client/index.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
 import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
@@ -23,8 +24,10 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
     await platform.stop();
   });
 
-  const remember = (body: object, of = "") =>
-    platform.request("POST", `/api/me/memories${of}`, body);
+  const remember = (body: BodyOf<ApiRoutes["memory"]["create"]>) =>
+    platform.api.memory.create({ body });
+  const rememberForSession = (body: BodyOf<ApiRoutes["memory"]["createSession"]>) =>
+    platform.api.memory.createSession({ body });
 
   it("is written, found, changed, pinned, exported and deleted", async () => {
     const visitor = await Visitor.arrive(browser, platform);
@@ -129,9 +132,9 @@ describe.skipIf(!chromiumFile)("memory in the page", SLOW, () => {
 
   it("shows the memories of each repository, and fits a phone", async () => {
     const [api, web] = ["https://github.com/acme/api", "https://github.com/acme/web"];
-    await remember({ repo: api, content: `Tests need redis ${"x".repeat(600)}` }, "/session");
-    await remember({ repo: web, content: "Uses pnpm" }, "/session");
-    await remember({ content: "Of nothing in particular" }, "/session");
+    await rememberForSession({ repo: api, content: `Tests need redis ${"x".repeat(600)}` });
+    await rememberForSession({ repo: web, content: "Uses pnpm" });
+    await rememberForSession({ content: "Of nothing in particular" });
     const visitor = await Visitor.arrive(browser, platform);
     const { page } = visitor;
     page.setDefaultTimeout(PATIENT_MS);

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Prompt } from "#protocol/sessions.ts";
 import { inviteToken, PASSWORD } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
@@ -42,8 +41,7 @@ describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, 
   };
   const kept = (page: Page) =>
     page.evaluate<string>("JSON.stringify([{...localStorage}, {...sessionStorage}])");
-  const promptsOf = async (id: string) =>
-    (await platform.request<{ items: Prompt[] }>("GET", `/api/sessions/${id}/prompts`)).body.items;
+  const promptsOf = async (id: string) => (await platform.api.prompts.list({ id })).items;
 
   it("keeps a prompt while the server is away, and sends it by itself, once", async () => {
     visitor = await Visitor.arrive(browser, platform);
@@ -102,7 +100,7 @@ describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, 
     await visitor.prompt.fill("too late");
     await visitor.page.keyboard.press("Enter");
     await visitor.page.getByText(/Sent as soon as the server responds/).waitFor();
-    await platform.request("DELETE", `/api/sessions/${session.id}`);
+    await platform.api.sessions.delete({ id: session.id });
     await visitor.page.unroute("**/prompts");
     await visitor.page.reload();
     const queue = visitor.page.getByRole("region", { name: "Queue" });
@@ -223,8 +221,7 @@ describe.skipIf(!chromiumFile)("a page without its server or its person", SLOW, 
     visitor = await Visitor.arrive(browser, platform);
     await visitor.signIn();
     await visitor.prompt.fill("half a thought");
-    const { status } = await platform.request("POST", "/api/auth/sign-out-everywhere", {});
-    expect(status).toBe(200);
+    await platform.api.auth.signOutEverywhere();
     await visitor.page.getByRole("heading", { name: "Sign in to Muster" }).waitFor(BACK);
     expect(await kept(visitor.page)).not.toContain("half a thought");
     visitor.forgive(401);

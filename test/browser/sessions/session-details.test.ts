@@ -1,6 +1,5 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Entry } from "#protocol/sessions.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { chromiumFile } from "#test/services/chromium.ts";
 import { launchBrowser, PHONE, SLOW, Visitor } from "../visitor.ts";
@@ -28,9 +27,7 @@ describe.skipIf(!chromiumFile)("one session on the page", SLOW, () => {
   });
   afterEach(() => visitor.leave());
 
-  const entries = async (id: string) =>
-    (await platform.request<{ items: Entry[] }>("GET", `/api/sessions/${id}/transcript`)).body
-      .items;
+  const entries = async (id: string) => (await platform.api.sessions.transcript({ id })).items;
 
   it("shows its repository and branch, in full by keyboard and by a tap", async () => {
     const { page } = visitor;

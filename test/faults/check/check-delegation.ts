@@ -6,9 +6,9 @@
  */
 import { INTERRUPTED, type SessionEvent } from "#protocol/events.ts";
 import type { Notice } from "#protocol/notices/notices.ts";
+import { type ChildNotice, readAnswer, readNotice } from "../delegation/child-notices.ts";
 import type { HouseholdObservation, ObservedMember } from "../delegation/come-to-rest.ts";
 import { isOwnEnd, spawnedId, spawnTitle } from "../delegation/dialects.ts";
-import { type News, readAnswer, readNotice } from "../delegation/news.ts";
 import type { Deed } from "../delegation/passers-by.ts";
 import { resultToken, tokenOf } from "../delegation/tasks.ts";
 import { type Due, duesOf } from "./children-facts.ts";
@@ -43,7 +43,7 @@ export interface DelegationVerdict {
   figures: DelegationFigures;
 }
 
-interface Told extends News {
+interface DeliveredEvent extends ChildNotice {
   parentId: string;
   thread: string;
   seq: number;
@@ -65,7 +65,7 @@ export function checkDelegation(
   const leads = sessions.filter(({ id }) => parentIds.has(id));
   const children = sessions.filter(({ id }) => !parentIds.has(id));
   const spawns = leads.flatMap(spawnsOf);
-  const told = leads.flatMap(toldTo);
+  const told = leads.flatMap(notificationsTo);
   const byChild = Map.groupBy(told, ({ childId }) => childId);
   const figures = {
     children: children.length,
@@ -90,7 +90,7 @@ export function checkDelegation(
     const dues = duesOf(child, spawn.parentId);
     for (const { type } of dues) figures[countedAs(type)] += 1;
     violations.push(
-      ...checkTold(child, spawn, dues, byChild.get(child.id) ?? []),
+      ...checkNotified(child, spawn, dues, byChild.get(child.id) ?? []),
       ...checkResults(child),
     );
   }
@@ -102,12 +102,12 @@ function countedAs(type: string): "endings" | "questions" | "messages" {
   return type === "worker.notified" ? "messages" : "endings";
 }
 
-function nameOf({ parentId, seq, type, token }: Told): string {
+function nameOf({ parentId, seq, type, token }: DeliveredEvent): string {
   return `${parentId} #${seq} ${type}${token === undefined ? "" : ` ${token}`}`;
 }
 
 /** Notifications in a parent's transcript: in prompts that began, and in tool results. */
-function toldTo({ id: parentId, log }: ObservedMember): Told[] {
+function notificationsTo({ id: parentId, log }: ObservedMember): DeliveredEvent[] {
   return log.flatMap(({ event }) => {
     const { type, kind, thread, seq, toolName, toolOutput, data } = event;
     const isPrompt = type === "message" && kind === "prompt";
@@ -202,11 +202,11 @@ function checkResults(child: ObservedMember): string[] {
 }
 
 /** Each notification comes once, for a reason, and in the thread that spawned the child. */
-function checkTold(
+function checkNotified(
   child: ObservedMember,
   spawn: Spawn,
   dues: readonly Due[],
-  told: readonly Told[],
+  told: readonly DeliveredEvent[],
 ): string[] {
   const key = ({ type, token = "" }: { type: string; token?: string | undefined }) =>
     `${type} ${token}`;
@@ -233,7 +233,7 @@ function checkTold(
 /** Everything in a transcript was shown to that parent's model, and to no other's. */
 function checkShown(
   parents: readonly ParentRecord[],
-  told: readonly Told[],
+  told: readonly DeliveredEvent[],
   shown: ReadonlyMap<string, ReadonlySet<string>>,
 ): string[] {
   return parents.flatMap(({ id, name }) => {

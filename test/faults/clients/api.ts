@@ -15,7 +15,7 @@ import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 const ANSWER_WITHIN_MS = 30_000;
 const RETRY_EVERY_MS = 40;
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   body: Record<string, unknown>;
   retryAfter: string | null;
@@ -37,7 +37,7 @@ export interface ApiOptions {
   url: string;
   key: string;
   /** Called for every answer, also for those that are retried. */
-  onAnswer?: (answer: Answer, what: string) => void;
+  onAnswer?: (answer: ApiResponse, what: string) => void;
 }
 
 export class Api {
@@ -59,10 +59,10 @@ export class Api {
     path: string,
     body?: object,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const { url, key, onAnswer } = this.#options;
     const startedAt = performance.now();
-    let answer: Answer;
+    let answer: ApiResponse;
     try {
       const response = await fetch(`${url}${path}`, {
         method,
@@ -95,7 +95,7 @@ export class Api {
     body?: object,
     headers: Record<string, string> = {},
     withinMs = 60_000,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const deadline = Date.now() + withinMs;
     for (;;) {
       const answer = await this.send(method, path, body, headers).catch((error: unknown) => {
@@ -173,7 +173,7 @@ type Send = (
   path: string,
   body: object | undefined,
   headers: Record<string, string>,
-) => Promise<Answer>;
+) => Promise<ApiResponse>;
 
 function transportOver(send: Send): Transport {
   return async ({ method, path, body, headers, idempotencyKey }) => {

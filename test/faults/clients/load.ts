@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { emptyHistory, type History, type ScriptRuntime } from "../history.ts";
 import type { Random } from "../random.ts";
-import { type Answer, Api, NoAnswer, unlessRefused } from "./api.ts";
+import { Api, type ApiResponse, NoAnswer, unlessRefused } from "./api.ts";
 import { Follower } from "./follower.ts";
 import { echoStyle, scriptedStyle } from "./scripts.ts";
 import type { Style } from "./style.ts";
@@ -55,7 +55,7 @@ export class Load {
   constructor(options: LoadOptions) {
     this.#options = options;
     this.#styles = options.styles ?? [scriptedStyle, echoStyle];
-    const onAnswer = (answer: Answer, what: string) => {
+    const onAnswer = (answer: ApiResponse, what: string) => {
       if (isBadAnswer(answer)) this.history.badAnswers.push(describe(answer, what));
     };
     this.apis = options.urls.map((url) => new Api({ url, key: options.key, onAnswer }));
@@ -172,12 +172,12 @@ export class Load {
 }
 
 /** True for answers that clients must never get, whatever happens to the program. */
-export function isBadAnswer({ status, body, retryAfter }: Answer): boolean {
+export function isBadAnswer({ status, body, retryAfter }: ApiResponse): boolean {
   if (status < 500 && status !== 401 && status !== 403 && status !== 400) return false;
   const { code } = (body.error ?? {}) as { code?: string };
   return !(status === 503 && code === "store_unavailable" && retryAfter !== null);
 }
 
-export function describe({ status, body }: Answer, what: string): string {
+export function describe({ status, body }: ApiResponse, what: string): string {
   return `${what}: ${status} ${JSON.stringify(body)}`;
 }

@@ -27,7 +27,7 @@ export async function checkStory(api: Api, orchestratorId: string): Promise<stri
     messages.length === 1 && messages[0]?.content === MESSAGE && messages[0].fate === "delivered",
     `messages: ${JSON.stringify(messages.map(({ content, fate }) => [content, fate]))}`,
   );
-  await checkTold(api, web.id, must);
+  await checkNotified(api, web.id, must);
   await checkReport(api, orchestratorId, must);
   const file = await api.insist("GET", `/api/sessions/${web.id}/changes`);
   must(JSON.stringify(file.body).includes(FILE), `no ${FILE} in what the child changed`);
@@ -61,7 +61,7 @@ async function checkBoard(api: Api, orchestratorId: string, must: Must): Promise
 }
 
 /** The second child was notified of the message once, and of its task once, in this order. */
-async function checkTold(api: Api, webId: string, must: Must): Promise<void> {
+async function checkNotified(api: Api, webId: string, must: Must): Promise<void> {
   const prompts = await api.list<Prompt>(`/api/sessions/${webId}/prompts`);
   const notices = prompts.flatMap(({ notice }) => notice ?? []);
   const messages = notices.flatMap((notice) => (notice.kind === "messages" ? notice.items : []));

@@ -6,8 +6,8 @@
  */
 import type { Conversation } from "#test/model-server/script.ts";
 import type { Random } from "../random.ts";
+import { type ChildNotice, readAnswer, readWake } from "./child-notices.ts";
 import type { Dialect, ToolCall } from "./dialects.ts";
-import { type News, readAnswer, readWake } from "./news.ts";
 import { keeperOf, sayTask, titleOf, writeTask } from "./tasks.ts";
 
 const MAX_ROUNDS = 3;
@@ -38,7 +38,7 @@ export class Foreman {
   /** The text of the next response. */
   play({ userText, round, toolResults }: Conversation): string {
     const { random } = this.#options;
-    const news = round === 0 ? readWake(userText) : toolResults.flatMap(newsIn);
+    const news = round === 0 ? readWake(userText) : toolResults.flatMap(noticesIn);
     for (const text of toolResults) this.#learn(text);
     for (const { childId, childName } of news) this.#known.set(childId, childName);
     const calls = news.flatMap((one) => this.#react(one));
@@ -52,7 +52,7 @@ export class Foreman {
     for (const [, id, title] of text.matchAll(LISTED)) if (id && title) this.#known.set(id, title);
   }
 
-  #react({ type, childId, childName }: News): ToolCall[] {
+  #react({ type, childId, childName }: ChildNotice): ToolCall[] {
     const { dialect, random } = this.#options;
     if (type === "worker.ask_user") {
       if (!this.isEnding && random.chance(0.05)) return [];
@@ -121,7 +121,7 @@ export class Foreman {
 }
 
 /** A result does not name its tool; each reader takes only what it knows. */
-function newsIn(text: string): News[] {
+function noticesIn(text: string): ChildNotice[] {
   return [...readAnswer("wait_for_event", text), ...readAnswer("orchestrate_read_inbox", text)];
 }
 

@@ -1,6 +1,6 @@
 /** The people of a round, their orchestrators and their supervisors, each with a scripted model. */
 import { randomUUID } from "node:crypto";
-import { type Answer, Api } from "../clients/api.ts";
+import { Api, type ApiResponse } from "../clients/api.ts";
 import { joinAs } from "../clients/join-as.ts";
 import { describe, isBadAnswer } from "../clients/load.ts";
 import { emptyHistory, type History } from "../history.ts";
@@ -38,7 +38,7 @@ export async function createHousehold(
   random: Random,
 ): Promise<Household> {
   const history = emptyHistory();
-  const onAnswer = (answer: Answer, what: string) => {
+  const onAnswer = (answer: ApiResponse, what: string) => {
     if (isBadAnswer(answer)) history.badAnswers.push(describe(answer, what));
   };
   const { url } = stage;

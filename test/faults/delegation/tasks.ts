@@ -43,7 +43,7 @@ export function messageToken(text: string): string | undefined {
  * Result tokens that a model was shown, in a request as it was sent: quoted in a prompt, or in a
  * tool result. A parent's own messages to a child are worded differently.
  */
-export function toldTokens(body: string): string[] {
+export function deliveredTokens(body: string): string[] {
   const told = new RegExp(`(?:> |text\\\\*":\\\\*")${RESULT}(${TOKEN})`, "g");
   return [...body.matchAll(told)].map(([, token]) => `${token}`);
 }

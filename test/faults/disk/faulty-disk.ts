@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Cleanup } from "#test/services/servers/cleanup.ts";
 import type { Random } from "../random.ts";
-import { NotHere } from "../round.ts";
+import { RoundUnavailable } from "../round.ts";
 
 const SOURCE = fileURLToPath(new URL("./disk-shim.c", import.meta.url));
 const BLOCK_BYTES = 4096;
@@ -46,15 +46,15 @@ export class FaultyDisk {
     };
   }
 
-  /** Throws `NotHere` where it cannot be built. */
+  /** Throws `RoundUnavailable` where it cannot be built. */
   static create(cleanup: Cleanup, home: string): FaultyDisk {
-    if (process.platform !== "linux") throw new NotHere("the faulty disk needs Linux");
+    if (process.platform !== "linux") throw new RoundUnavailable("the faulty disk needs Linux");
     const folder = cleanup.createFolder();
     const library = join(folder, "disk-shim.so");
     const args = ["-O2", "-shared", "-fPIC", "-o", library, SOURCE, "-ldl", "-lpthread"];
     const { status, error, stderr } = spawnSync("cc", args, { encoding: "utf8" });
-    if (error) throw new NotHere("no C compiler");
-    if (status !== 0) throw new NotHere(`disk-shim.c does not compile here: ${stderr}`);
+    if (error) throw new RoundUnavailable("no C compiler");
+    if (status !== 0) throw new RoundUnavailable(`disk-shim.c does not compile here: ${stderr}`);
     return new FaultyDisk(library, home, folder);
   }
 

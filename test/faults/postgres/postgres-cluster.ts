@@ -4,18 +4,18 @@ import { Client } from "pg";
 import type { Cleanup } from "#test/services/servers/cleanup.ts";
 import { PostgresServer } from "#test/services/servers/postgres-server.ts";
 import { Unavailable } from "#test/services/servers/unavailable.ts";
-import { NotHere } from "../round.ts";
+import { RoundUnavailable } from "../round.ts";
 
 const clusters = new WeakMap<Cleanup, Promise<PostgresServer>>();
 
-/** Throws `NotHere` where there is no PostgreSQL. Rounds that share it must not run at the same time. */
+/** Throws `RoundUnavailable` where there is no PostgreSQL. Rounds that share it must not run at the same time. */
 export async function createDatabase(
   cleanup: Cleanup,
 ): Promise<{ server: PostgresServer; url: string }> {
   const cluster = clusters.get(cleanup) ?? PostgresServer.create(cleanup);
   clusters.set(cleanup, cluster);
   const server = await cluster.catch((error: unknown) => {
-    throw error instanceof Unavailable ? new NotHere(error.message) : error;
+    throw error instanceof Unavailable ? new RoundUnavailable(error.message) : error;
   });
   const name = `faults_${randomBytes(4).toString("hex")}`;
   const client = new Client({ connectionString: server.url });

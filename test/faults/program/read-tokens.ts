@@ -22,11 +22,11 @@ export async function nextToken(stage: Stage, pattern: RegExp, withinMs: number)
 export function readTokens({ home }: Stage): Map<string, string[]> {
   const tokens = new Map<string, string[]>();
   for (const runner of RUNNER_FOLDERS) {
-    const shelf = join(home, runner, "workspaces");
-    const folders = existsSync(shelf) ? readdirSync(shelf) : [];
+    const workspaces = join(home, runner, "workspaces");
+    const folders = existsSync(workspaces) ? readdirSync(workspaces) : [];
     for (const name of folders) {
-      const record = join(shelf, name, "workspace.json");
-      const file = join(shelf, name, "work", TOKEN_FILE);
+      const record = join(workspaces, name, "workspace.json");
+      const file = join(workspaces, name, "work", TOKEN_FILE);
       if (!existsSync(record) || !existsSync(file)) continue;
       const { sessionId } = JSON.parse(readFileSync(record, "utf8")) as { sessionId: string };
       const lines = readFileSync(file, "utf8")

@@ -9,7 +9,7 @@ import { check } from "../checker.ts";
 import { comeToRest, readHousehold } from "../delegation/come-to-rest.ts";
 import { createHousehold } from "../delegation/household.ts";
 import { PassersBy } from "../delegation/passers-by.ts";
-import { toldTokens } from "../delegation/tasks.ts";
+import { deliveredTokens } from "../delegation/tasks.ts";
 import { ModelLine } from "../program/model-line.ts";
 import { Moments } from "../program/moments.ts";
 import { Stage } from "../program/stage.ts";
@@ -40,7 +40,7 @@ class Onlooker {
     if (name === undefined) return;
     const seen = this.shown.get(name) ?? new Set();
     this.shown.set(name, seen);
-    for (const token of toldTokens(body)) seen.add(token);
+    for (const token of deliveredTokens(body)) seen.add(token);
   }
 
   answered(body: string): void {

@@ -17,7 +17,13 @@ import { ModelLine } from "../program/model-line.ts";
 import { nextToken, readTokens } from "../program/read-tokens.ts";
 import { Stage } from "../program/stage.ts";
 import type { Random } from "../random.ts";
-import { type FaultRound, NotHere, type Report, type RoundContext, Tally } from "../round.ts";
+import {
+  type FaultRound,
+  type Report,
+  type RoundContext,
+  RoundUnavailable,
+  Tally,
+} from "../round.ts";
 import { type Victim, victims } from "./kill-rounds.ts";
 
 /** Agents take time to restart, and a few cycles must not take long. */
@@ -124,7 +130,7 @@ export async function needSandbox(): Promise<void> {
   try {
     await services.bubblewrap.prepare();
   } catch (error) {
-    if (error instanceof Unavailable) throw new NotHere(error.message);
+    if (error instanceof Unavailable) throw new RoundUnavailable(error.message);
     throw error;
   }
 }

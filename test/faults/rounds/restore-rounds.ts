@@ -195,9 +195,9 @@ async function check(scene: Scene, before: readonly Sent[], done: readonly Sent[
   for (const prompt of await settled(scene, [...before, ...again]))
     if (prompt.outcome !== "completed")
       violations.push(`prompt ${prompt.id} ended ${prompt.outcome} ${prompt.error?.code ?? ""}`);
-  const shelf = readShelf(stage);
+  const workspaces = readWorkspaces(stage);
   scene.sessions.forEach((sessionId, n) => {
-    const [work, ...others] = shelf.filter((one) => one.sessionId === sessionId);
+    const [work, ...others] = workspaces.filter((one) => one.sessionId === sessionId);
     if (!work || others.length > 0)
       violations.push(`session ${sessionId} has ${others.length + (work ? 1 : 0)} workspaces`);
     const tokens = [...done, ...again].filter((one) => one.sessionId === sessionId);
@@ -253,13 +253,13 @@ interface Work {
 }
 
 /** Workspaces in use, of `muster up` or of a separate runner. */
-function readShelf({ home }: Stage): Work[] {
+function readWorkspaces({ home }: Stage): Work[] {
   return ["runner", "runner-home/runner"].flatMap((runner) => {
-    const shelf = join(home, runner, "workspaces");
-    const names = existsSync(shelf) ? readdirSync(shelf) : [];
+    const workspaces = join(home, runner, "workspaces");
+    const names = existsSync(workspaces) ? readdirSync(workspaces) : [];
     return names.flatMap((name): Work[] => {
-      const record = join(shelf, name, "workspace.json");
-      const file = join(shelf, name, "work", FILE);
+      const record = join(workspaces, name, "workspace.json");
+      const file = join(workspaces, name, "work", FILE);
       if (!existsSync(record)) return [];
       const { sessionId } = JSON.parse(readFileSync(record, "utf8")) as { sessionId: string };
       return [{ sessionId, lines: existsSync(file) ? readFileSync(file, "utf8").split("\n") : [] }];

@@ -122,7 +122,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const [gate] = await findAsked();
       const denial = () =>
         command(engine, async (work) => {
-          const locked = await work.family(session.id);
+          const locked = await work.sessionWithParent(session.id);
           const run = await findRun(work.tx, gate?.run_id ?? "");
           if (!locked || !run) throw new Error(`nothing of ${prompt.id}`);
           const call = { callId: "c", tool: "bash", input: { command: "ls" } };

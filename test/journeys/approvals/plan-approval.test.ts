@@ -22,12 +22,12 @@ const TASK = [
 
 const spawn = { prompt: TASK, title: "planner", requirePlanApproval: true };
 
-const NEWS_OF_PLAN = /sessionId (\S+), planId (\S+)\)/;
+const PLAN_NOTICE = /sessionId (\S+), planId (\S+)\)/;
 
 /** Starts a child, sends back its first plan and approves the next. */
 function leadSays(userText: string): string {
   if (userText.startsWith("PLAY")) return `CALL spawn_session ${JSON.stringify(spawn)}`;
-  const [, sessionId, planId] = NEWS_OF_PLAN.exec(userText) ?? [];
+  const [, sessionId, planId] = PLAN_NOTICE.exec(userText) ?? [];
   if (sessionId === undefined) return "SAY Good.";
   const decision = userText.includes("> Write it anywhere.")
     ? { decision: "revise", message: "In late." }
@@ -77,7 +77,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       model.play("lead", ({ userText, round, toolResults }) => {
         // A plan that arrived before the orchestrator waited is delivered as the answer to its
         // wait.
-        const news = toolResults.find((result) => NEWS_OF_PLAN.test(result));
+        const news = toolResults.find((result) => PLAN_NOTICE.test(result));
         if (round > 0 && news === undefined) return "CALL wait_for_event {}";
         return leadSays(news ?? userText);
       });

@@ -1,7 +1,7 @@
 /** A person's boards and inbox over MCP, by the scopes of their key. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { apiKey, connect, say } from "#test/clients/mcp.ts";
+import { apiKey, callTool, connect } from "#test/clients/mcp.ts";
 import { type Browser, join, type KeyScope, orgOf } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 
@@ -34,7 +34,7 @@ describe("boards and the inbox over MCP", () => {
   const namesOf = async (client: Client) =>
     (await client.listTools()).tools.map(({ name }) => name);
   const read = async (client: Client, input: Record<string, unknown> = {}) =>
-    (await say(client, "read_inbox", input)).data as unknown as Shown;
+    (await callTool(client, "read_inbox", input)).data as unknown as Shown;
 
   it("are offered only to a key with the scope for them", async () => {
     expect(await namesOf(await clientOf(["tasks"]))).toEqual(["list_tasks"]);
@@ -44,12 +44,12 @@ describe("boards and the inbox over MCP", () => {
     expect(names).not.toContain("list_tasks");
     expect(names).not.toContain("read_inbox");
     for (const name of ["list_tasks", "read_inbox"])
-      expect(await say(sessions, name, {})).toMatchObject({ isError: true });
+      expect(await callTool(sessions, name, {})).toMatchObject({ isError: true });
   });
 
   it("lists the tasks of the orchestrator's board or a session's, by status", async () => {
     const client = await clientOf(["tasks"]);
-    const none = await say(client, "list_tasks", {});
+    const none = await callTool(client, "list_tasks", {});
     expect(none.isError).toBe(true);
     await platform.request("POST", "/api/me/orchestrator", {});
     const board = `orchestrator:${ownerId}`;
@@ -65,7 +65,7 @@ describe("boards and the inbox over MCP", () => {
     const { id } = await platform.createSession({ runtime: "echo" });
     const elsewhere = await add(id, "elsewhere");
     const ids = async (input: Record<string, unknown>) => {
-      const { data } = await say(client, "list_tasks", input);
+      const { data } = await callTool(client, "list_tasks", input);
       const { tasks } = data as unknown as { tasks: { id: string }[] };
       return tasks.map((task) => task.id);
     };
@@ -76,7 +76,7 @@ describe("boards and the inbox over MCP", () => {
     const { body } = await ann.request<{ session: { id: string } }>("POST", "/api/sessions", {
       runtime: "echo",
     });
-    const foreign = await say(client, "list_tasks", { sessionId: body.session.id });
+    const foreign = await callTool(client, "list_tasks", { sessionId: body.session.id });
     expect(foreign.isError).toBe(true);
   });
 

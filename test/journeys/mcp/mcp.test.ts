@@ -10,12 +10,12 @@ import {
   apiKey,
   bearer,
   calling,
+  callTool,
   connect,
   type HandRunner,
   handRunner,
   listing,
   post,
-  say,
   turnOf,
 } from "#test/clients/mcp.ts";
 import { orgOf } from "#test/clients/people.ts";
@@ -64,7 +64,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         for (const absent of ["spawn_session", "bash", "write", "ask_orchestrator"])
           expect(names).not.toContain(absent);
         for (const { inputSchema } of tools) expect(inputSchema.type).toBe("object");
-        const spawned = await say(client, "spawn_session", { title: "x", prompt: "y" });
+        const spawned = await callTool(client, "spawn_session", { title: "x", prompt: "y" });
         expect(spawned).toMatchObject({ isError: true });
         expect(spawned.text).toContain("There is no tool named spawn_session");
         await child.turn.end("done");
@@ -74,7 +74,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       it("calls them as its session, and ends its turn when told to", async () => {
         const { sessionId, turn, token } = await turnOf(platform, runner);
         const client = await clientOf(token);
-        const answer = await say(client, "complete_session", { summary: "All counted." });
+        const answer = await callTool(client, "complete_session", { summary: "All counted." });
         expect(answer).toMatchObject({ isError: false });
         expect(answer.text).toContain("End it now");
         await turn.end("done");
@@ -89,7 +89,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       it("is told the error in a call, so that the model can correct it", async () => {
         const { turn, token } = await turnOf(platform, runner);
         const client = await clientOf(token);
-        const answer = await say(client, "complete_session", { summery: "typo" });
+        const answer = await callTool(client, "complete_session", { summery: "typo" });
         expect(answer).toMatchObject({ isError: true });
         expect(answer.text).toMatch(/does not fit complete_session[\s\S]*summary/);
         await turn.end("done");
@@ -177,7 +177,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(names).not.toContain("stop_session");
         expect(names).toContain("read_session");
         const { id } = await platform.createSession({ runtime: "native" });
-        expect(await say(reading, "stop_session", { sessionId: id })).toMatchObject({
+        expect(await callTool(reading, "stop_session", { sessionId: id })).toMatchObject({
           isError: true,
         });
         const none = await clientOf(await apiKey(platform, ["memory"]));
@@ -220,13 +220,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await turn.journal([{ type: "pre_tool", ...call }], {
           park: { kind: "gate", callId: "q1" },
         });
-        const { data } = await say(client, "list_approvals", { sessionId });
+        const { data } = await callTool(client, "list_approvals", { sessionId });
         expect(data.approvals).toMatchObject([
           { kind: "question", asks: "Which colour?\n- Red\n- Blue" },
         ]);
-        const sent = await say(client, "prompt_session", { sessionId, content: "Blue" });
+        const sent = await callTool(client, "prompt_session", { sessionId, content: "Blue" });
         expect(sent.data).toMatchObject({ state: "queued" });
-        await say(client, "stop_session", { sessionId });
+        await callTool(client, "stop_session", { sessionId });
       });
 
       it("resumes a lost stream by the id of its priming event, and does nothing twice", async () => {
@@ -318,7 +318,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await turn.end("I asked somebody.");
         await expect.poll(() => heard).toContain("waiting for 1 child: Helper");
         const { promptId } = turn.assignment;
-        const late = await say(client, "wait_for_answer", { promptId, timeoutSeconds: 1 });
+        const late = await callTool(client, "wait_for_answer", { promptId, timeoutSeconds: 1 });
         expect(late.data).toMatchObject({
           promptId,
           waitingFor: "children",
@@ -329,17 +329,19 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await child.end("There are 7.");
         const woken = await runner.nextTurn(orchestratorId);
         expect(woken.assignment.content).toContain("There are 7.");
-        const working = await say(client, "wait_for_answer", { promptId, timeoutSeconds: 1 });
+        const working = await callTool(client, "wait_for_answer", { promptId, timeoutSeconds: 1 });
         expect(working.data).toMatchObject({ promptId, waitingFor: "children" });
         await woken.end("Somebody counted 7.");
         const answer = { promptId, outcome: "completed", answer: "Somebody counted 7." };
         expect((await asked).structuredContent).toMatchObject(answer);
         // A later caller gets the same answer.
-        expect((await say(client, "wait_for_answer", { promptId })).data).toMatchObject(answer);
+        expect((await callTool(client, "wait_for_answer", { promptId })).data).toMatchObject(
+          answer,
+        );
       });
 
       it("returns the answer when the orchestrator waits and no child is at work", async () => {
-        const asked = say(client, "ask_orchestrator", { message: "Anything new?" });
+        const asked = callTool(client, "ask_orchestrator", { message: "Anything new?" });
         const turn = await runner.nextTurn(orchestratorId);
         expect(await turn.tool("wait_for_event", {})).toMatchObject({ endsTurn: true });
         await turn.end("Nothing more comes.");
@@ -350,7 +352,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
 
       it("has the forwarded text in the answer, and says how and as whom a session ended", async () => {
-        const asked = say(client, "ask_orchestrator", { message: "Have it counted." });
+        const asked = callTool(client, "ask_orchestrator", { message: "Have it counted." });
         const turn = await runner.nextTurn(orchestratorId);
         const { output } = await turn.tool("spawn_session", { title: "Helper", prompt: "Count." });
         const { sessionId } = output as { sessionId: string };
@@ -363,20 +365,23 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           answer: "Helper:\n\nThere are 7.\n\nThat is the answer.",
         });
         await (await runner.nextTurn(orchestratorId)).end("");
-        const status = await say(client, "get_session_status", { sessionId });
+        const status = await callTool(client, "get_session_status", { sessionId });
         expect(status.data).toMatchObject({ status: "finished", lastError: null });
         expect(status.data).toHaveProperty("persona");
         expect(status.data).toHaveProperty("personaVersion");
-        const read = await say(client, "read_session", { sessionId });
+        const read = await callTool(client, "read_session", { sessionId });
         expect(JSON.stringify(read.data)).toContain("There are 7.");
       });
 
       it('finds its orchestrator by the word "orchestrator"', async () => {
-        const status = await say(client, "get_session_status", { sessionId: "orchestrator" });
+        const status = await callTool(client, "get_session_status", { sessionId: "orchestrator" });
         expect(status.data).toMatchObject({ sessionId: orchestratorId });
-        const read = await say(client, "read_session", { sessionId: "orchestrator", limit: 1 });
+        const read = await callTool(client, "read_session", {
+          sessionId: "orchestrator",
+          limit: 1,
+        });
         expect(read.data).toMatchObject({ sessionId: orchestratorId });
-        expect((await say(client, "list_sessions", { parent: "orchestrator" })).isError).toBe(
+        expect((await callTool(client, "list_sessions", { parent: "orchestrator" })).isError).toBe(
           false,
         );
       });
@@ -397,7 +402,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await expect.poll(() => announcer.isWatched(orchestratorId)).toBe(false);
         await turn.end("Here it is.");
         const { promptId } = turn.assignment;
-        const late = await say(client, "wait_for_answer", { promptId });
+        const late = await callTool(client, "wait_for_answer", { promptId });
         expect(late.data).toMatchObject({ answer: "Here it is." });
       });
 
@@ -422,17 +427,20 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await expect.poll(() => announcer.isWatched(orchestratorId)).toBe(false);
         await turn.end("Late, but here.");
         const { promptId } = turn.assignment;
-        const late = await say(client, "wait_for_answer", { promptId });
+        const late = await callTool(client, "wait_for_answer", { promptId });
         expect(late.data).toMatchObject({ answer: "Late, but here." });
       });
 
       it("is told when the turn takes longer than the wait", async () => {
-        const asked = say(client, "ask_orchestrator", { message: "Slowly.", timeoutSeconds: 1 });
+        const asked = callTool(client, "ask_orchestrator", {
+          message: "Slowly.",
+          timeoutSeconds: 1,
+        });
         const turn = await runner.nextTurn(orchestratorId);
         const { data } = await asked;
         expect(data).toMatchObject({ state: "running" });
         expect(data.next).toContain("wait_for_answer");
-        const waiting = say(client, "wait_for_answer", { promptId: String(data.promptId) });
+        const waiting = callTool(client, "wait_for_answer", { promptId: String(data.promptId) });
         await turn.journal([], {
           settle: { outcome: "failed", error: { code: "model_down", message: "It is down." } },
         });
@@ -445,7 +453,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
           "/api/me/api-keys",
           { name: "short", scopes: READ_WRITE },
         );
-        const asking = say(await clientOf(body.key), "ask_orchestrator", { message: "Psst" });
+        const asking = callTool(await clientOf(body.key), "ask_orchestrator", { message: "Psst" });
         const turn = await runner.nextTurn(orchestratorId);
         await platform.request("DELETE", `/api/me/api-keys/${body.apiKey.id}`);
         await turn.end("a secret");
@@ -456,21 +464,23 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
       it("lists, prompts, inspects, reads and stops a session", async () => {
         const { id } = await platform.createSession({ runtime: "native", title: "counter" });
-        const listed = await say(client, "list_sessions", { search: "counter" });
+        const listed = await callTool(client, "list_sessions", { search: "counter" });
         expect(listed.data.sessions).toMatchObject([{ sessionId: id, title: "counter" }]);
-        const sent = await say(client, "prompt_session", { sessionId: id, content: "Count." });
+        const sent = await callTool(client, "prompt_session", { sessionId: id, content: "Count." });
         expect(sent.data).toMatchObject({ sessionId: id });
         const turn = await runner.nextTurn(id);
         await turn.journal([{ type: "message", entryId: "ent_1", kind: "text", text: "One." }]);
-        expect((await say(client, "get_session_status", { sessionId: id })).data).toMatchObject({
+        expect(
+          (await callTool(client, "get_session_status", { sessionId: id })).data,
+        ).toMatchObject({
           activity: "working",
           prompts: 1,
         });
-        const read = await say(client, "read_session", { sessionId: id });
+        const read = await callTool(client, "read_session", { sessionId: id });
         expect(read.data.entries).toMatchObject([{ text: "Count." }, { text: "One." }]);
-        expect((await say(client, "stop_session", { sessionId: id })).isError).toBe(false);
+        expect((await callTool(client, "stop_session", { sessionId: id })).isError).toBe(false);
         await turn.journal([], { settle: { outcome: "aborted" } });
-        const { data } = await say(client, "wait_for_answer", {
+        const { data } = await callTool(client, "wait_for_answer", {
           promptId: String(sent.data.promptId),
         });
         expect(data).toEqual({});

@@ -24,9 +24,9 @@ import "#test/services/bubblewrap.ts";
 import {
   inviteToken,
   join as joinOrg,
-  knock,
   orgOf,
   PASSWORD,
+  postAnonymously,
   signIn,
 } from "#test/clients/people.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -240,7 +240,9 @@ describe("credentials revoked after the copy was made", () => {
     expect(await opens(at, key)).toBe(401);
     expect((await signIn(at, "ann@example.org")).status).toBe(401);
     const joining = { name: "Eve", email: "eve@example.org", password: PASSWORD };
-    expect((await knock(at, `/api/invitations/${invitation}/accept`, joining)).status).toBe(404);
+    expect(
+      (await postAnonymously(at, `/api/invitations/${invitation}/accept`, joining)).status,
+    ).toBe(404);
     const rules = await at.api.policy.list();
     expect(rules.items.map(({ pattern }) => pattern)).not.toContain("make *");
     expect(annId).toMatch(/^usr_/);
@@ -280,7 +282,7 @@ describe("credentials revoked after the copy was made", () => {
     const ben = members.items.find(({ name }) => name === "Ben")?.userId;
     const token = await inviteToken(at, { userId: ben, role: "member" });
     const back = { name: "Ben", email: "ben@example.org", password: "another battery staple" };
-    const joined = await knock(at, `/api/invitations/${token}/accept`, back);
+    const joined = await postAnonymously(at, `/api/invitations/${token}/accept`, back);
     expect([joined.status, joined.body.user?.id]).toEqual([201, ben]);
     const path = `/api/orgs/${orgId}/invitations`;
     for (const userId of [ben, ownerId])

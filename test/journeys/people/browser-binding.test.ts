@@ -12,8 +12,8 @@ import {
   cookieOf,
   inviteToken,
   join,
-  knock,
   PASSWORD,
+  postAnonymously,
   upgradeStatus,
 } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -44,7 +44,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const email = `${nameOfPerson.toLowerCase()}@example.org`;
       const pageKey = newKey();
       const token = await inviteToken(platform);
-      const joined = await knock(
+      const joined = await postAnonymously(
         platform,
         `/api/invitations/${token}/accept`,
         { name: nameOfPerson, email, password: PASSWORD },
@@ -76,9 +76,9 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(await get("/metrics", headers)).toBe(401);
         const from = { ...headers, origin: platform.url };
         expect(await upgradeStatus(platform, "/api/live", from)).toBe(401);
-        const mcp = await knock(platform, "/mcp", {}, headers);
+        const mcp = await postAnonymously(platform, "/mcp", {}, headers);
         expect(mcp.status).toBe(401);
-        const out = await knock(platform, "/api/auth/sign-out", {}, from);
+        const out = await postAnonymously(platform, "/api/auth/sign-out", {}, from);
         expect(out.status).toBe(401);
       }
       // The API documentation is public and is opened as a page.
@@ -101,7 +101,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await detailsOf({ ...headers, cookie: `${name}=unknown` })).toBeUndefined();
       expect(await detailsOf({ cookie })).toBeUndefined();
       const from = { ...headers, origin: platform.url };
-      expect((await knock(platform, "/api/auth/sign-out", {}, from)).status).toBe(200);
+      expect((await postAnonymously(platform, "/api/auth/sign-out", {}, from)).status).toBe(200);
       expect(await detailsOf(headers)).toEqual([SIGNED_OUT]);
       // A revoked key is no browser.
       const secret = cookie.split("=")[1] ?? "";
@@ -113,10 +113,10 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const headers = { cookie, [PAGE_KEY_HEADER]: pageKey, ...SAME_ORIGIN, origin: platform.url };
       const me = await fetch(`${platform.url}/api/me`, { headers });
       const { user } = (await me.json()) as { user: { id: string } };
-      const made = await knock(platform, "/api/sessions", { runtime: "echo" }, headers);
+      const made = await postAnonymously(platform, "/api/sessions", { runtime: "echo" }, headers);
       const { session } = made.body as unknown as { session: { id: string } };
       const send = (person: string) =>
-        knock(
+        postAnonymously(
           platform,
           `/api/sessions/${session.id}/prompts`,
           { content: "mine" },
@@ -168,7 +168,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       const victim = await page("Cas");
       const { email } = await page("Dan");
       for (const headers of [{}, { [PAGE_KEY_HEADER]: newKey() }] as Record<string, string>[]) {
-        const signedIn = await knock(
+        const signedIn = await postAnonymously(
           platform,
           "/api/auth/sign-in",
           { email, password: PASSWORD },
@@ -196,13 +196,13 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     it("is not opened for a browser that cannot be bound", async () => {
       const { email } = await page("Gus");
       const proof = { email, password: PASSWORD };
-      const refused = await knock(platform, "/api/auth/sign-in", proof, SAME_ORIGIN);
+      const refused = await postAnonymously(platform, "/api/auth/sign-in", proof, SAME_ORIGIN);
       expect(refused).toMatchObject({ status: 400, body: { error: { code: "page_key_missing" } } });
       expect(refused.headers.get("set-cookie")).toBeNull();
       // Another port of this host is another page.
       for (const site of ["same-site", "cross-site"]) {
         const headers = { "sec-fetch-site": site, [PAGE_KEY_HEADER]: newKey() };
-        const foreign = await knock(platform, "/api/auth/sign-in", proof, headers);
+        const foreign = await postAnonymously(platform, "/api/auth/sign-in", proof, headers);
         expect(foreign).toMatchObject({
           status: 403,
           body: { error: { code: "origin_not_allowed" } },
@@ -248,7 +248,8 @@ describe("a sign-in link", () => {
   const tokenOf = ({ link }: { link?: string }) => new URL(link ?? "").hash.slice("#token=".length);
 
   it("says for whom it is before it is used, and if the page must ask", async () => {
-    const inspect = (token: string) => knock(platform, "/api/auth/links/inspect", { token });
+    const inspect = (token: string) =>
+      postAnonymously(platform, "/api/auth/links/inspect", { token });
     const owners = await platform.request<{ link: string }>("POST", "/api/auth/links", {});
     const ownersToken = tokenOf(owners.body);
     expect((await inspect(ownersToken)).body).toMatchObject({ needsConsent: false });
@@ -261,7 +262,7 @@ describe("a sign-in link", () => {
         current: null,
         needsConsent: true,
       });
-    const { body } = await knock(
+    const { body } = await postAnonymously(
       platform,
       "/api/auth/links/inspect",
       { token },
@@ -283,7 +284,7 @@ describe("a sign-in link", () => {
       },
     );
     expect((await inspect(tokenOf(byKey.body))).body).toMatchObject({ needsConsent: true });
-    expect((await knock(platform, "/api/auth/sign-in", { token })).status).toBe(200);
+    expect((await postAnonymously(platform, "/api/auth/sign-in", { token })).status).toBe(200);
     expect(await inspect(token)).toMatchObject({
       status: 401,
       body: { error: { code: "sign_in_failed" } },
@@ -301,7 +302,7 @@ describe("over HTTPS", () => {
     const { port } = platform.server.http;
     const url = `http://127.0.0.1:${port}`;
     const at = { ...platform, url };
-    const key = await knock(
+    const key = await postAnonymously(
       at,
       "/api/auth/sign-in",
       { key: platform.key },
@@ -385,7 +386,7 @@ describe("another program on this machine", () => {
     await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
     const { port } = listener.address() as AddressInfo;
     const pageKey = newKey();
-    const opened = await knock(
+    const opened = await postAnonymously(
       platform,
       "/api/auth/sign-in",
       { key: platform.key },

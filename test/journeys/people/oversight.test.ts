@@ -10,10 +10,10 @@ import {
   cookieOf,
   inviteToken,
   join,
-  knock,
   openSocket,
   orgOf,
   PASSWORD,
+  postAnonymously,
   signIn,
 } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -137,9 +137,14 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(again).not.toBe("");
         const back = cookieOf(await signIn(platform, email, `${PASSWORD} ${CANARY}`));
         const headers = { cookie: back, origin: platform.url };
-        await knock(platform, "/api/auth/sign-out", {}, headers);
+        await postAnonymously(platform, "/api/auth/sign-out", {}, headers);
         const last = cookieOf(await signIn(platform, email, `${PASSWORD} ${CANARY}`));
-        await knock(platform, "/api/auth/sign-out-everywhere", {}, { ...headers, cookie: last });
+        await postAnonymously(
+          platform,
+          "/api/auth/sign-out-everywhere",
+          {},
+          { ...headers, cookie: last },
+        );
         const { orgs } = platform.api;
         const member = { orgId, userId: ann.userId };
         await orgs.updateMember({ ...member, body: { role: "admin" } });
@@ -485,7 +490,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await platform.api.orgs.removeMember(removed);
         await platform.api.orgs.purgeMember({ ...removed, body: { confirm: "Hal" } });
         const token = await inviteToken(platform, { email: hal.email });
-        const back = await knock(platform, `/api/invitations/${token}/accept`, {
+        const back = await postAnonymously(platform, `/api/invitations/${token}/accept`, {
           name: "Hal",
           email: hal.email,
           password: PASSWORD,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cookieOf, knock, PASSWORD } from "#test/clients/people.ts";
+import { cookieOf, PASSWORD, postAnonymously } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import { startSignInServer } from "#test/sign-in-server/sign-in-server.ts";
 import { Traveller } from "#test/sign-in-server/traveller.ts";
@@ -81,7 +81,7 @@ describe("binding beyond this machine", () => {
     };
     const { body } = await alone.request<{ link: string }>("POST", "/api/auth/links", {});
     const token = new URL(body.link).hash.slice("#token=".length);
-    await link(cookieOf(await knock(alone, "/api/auth/sign-in", { token })), "1");
+    await link(cookieOf(await postAnonymously(alone, "/api/auth/sign-in", { token })), "1");
     await alone.stop();
     await expect(start(open)).rejects.toThrow("no admin could sign in");
     const reachable = await start({ ...open, ...server.env });

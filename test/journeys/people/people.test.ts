@@ -14,10 +14,10 @@ import {
   inviteToken,
   join,
   type KeyScope,
-  knock,
   openSocket,
   orgOf,
   PASSWORD,
+  postAnonymously,
   signIn,
 } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -113,7 +113,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect(second.apiKey.expiresAt).toBe(expiresAt);
         const { link } = await clientWithKey(platform, second.key).auth.createLink();
         const token = new URL(link).hash.slice("#token=".length);
-        const cookie = cookieOf(await knock(platform, "/api/auth/sign-in", { token }));
+        const cookie = cookieOf(await postAnonymously(platform, "/api/auth/sign-in", { token }));
         const reads = async () =>
           (await fetch(`${platform.url}/api/me`, { headers: { cookie } })).status;
         expect(await reads()).toBe(200);
@@ -155,18 +155,23 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const token = await inviteToken(platform, { email: "Cy@Example.org", role: "admin" });
         const path = `/api/invitations/${token}/accept`;
         const cy = { name: "Cy", email: "cy@example.org", password: PASSWORD };
-        const other = await knock(platform, path, { ...cy, email: "eve@example.org" });
+        const other = await postAnonymously(platform, path, { ...cy, email: "eve@example.org" });
         expect(other.body.error?.code).toBe("email_not_invited");
         expect(JSON.stringify(other.body)).not.toContain("cy@");
-        expect((await knock(platform, path, { ...cy, password: "short" })).status).toBe(400);
-        expect((await knock(platform, path, { ...cy, role: "admin" })).status).toBe(400);
-        const answers = await Promise.all([knock(platform, path, cy), knock(platform, path, cy)]);
+        expect((await postAnonymously(platform, path, { ...cy, password: "short" })).status).toBe(
+          400,
+        );
+        expect((await postAnonymously(platform, path, { ...cy, role: "admin" })).status).toBe(400);
+        const answers = await Promise.all([
+          postAnonymously(platform, path, cy),
+          postAnonymously(platform, path, cy),
+        ]);
         expect(answers.map(({ status }) => status).sort()).toEqual([201, 404].sort());
         const joined = answers.find(({ status }) => status === 201);
         expect(joined?.body).toMatchObject({ user: { email: "cy@example.org", role: "admin" } });
         expect(joined?.headers.get("set-cookie")).toMatch(/HttpOnly; SameSite=Strict/);
         const again = await inviteToken(platform);
-        const taken = await knock(platform, `/api/invitations/${again}/accept`, cy);
+        const taken = await postAnonymously(platform, `/api/invitations/${again}/accept`, cy);
         expect(taken.body.error?.code).toBe("email_taken");
         await remove(joined?.body.user?.id ?? "");
       });
@@ -182,11 +187,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         expect((await platform.request("DELETE", `${path}/${found?.id}`)).status).toBe(200);
         expect((await platform.request("DELETE", `${path}/${found?.id}`)).status).toBe(404);
         const dee = { name: "Dee", email: "dee@example.org", password: PASSWORD };
-        const withdrawn = await knock(platform, `/api/invitations/${token}/accept`, dee);
+        const withdrawn = await postAnonymously(platform, `/api/invitations/${token}/accept`, dee);
         expect(withdrawn).toMatchObject({ status: 404 });
         const late = await inviteToken(platform, { email: "dee@example.org" });
         await execute("update invitations set expires_at = 1 where accepted_at is null");
-        expect(await knock(platform, `/api/invitations/${late}/accept`, dee)).toEqual({
+        expect(await postAnonymously(platform, `/api/invitations/${late}/accept`, dee)).toEqual({
           ...withdrawn,
           headers: expect.anything(),
         });
@@ -290,7 +295,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
 
         // Only an admin who names the person brings them back to their former account.
         const token2 = await inviteToken(platform, { userId: hal.userId });
-        const back = await knock(platform, `/api/invitations/${token2}/accept`, {
+        const back = await postAnonymously(platform, `/api/invitations/${token2}/accept`, {
           name: "Hal",
           email: hal.email,
           password: PASSWORD,

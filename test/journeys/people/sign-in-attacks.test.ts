@@ -1,6 +1,6 @@
 /** Attacks on signing in through a service. None may succeed, and each gets a reason. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { cookieOf, inviteToken, join, knock, PASSWORD } from "#test/clients/people.ts";
+import { cookieOf, inviteToken, join, PASSWORD, postAnonymously } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 import {
   type Account,
@@ -424,7 +424,7 @@ describe("linking", () => {
       },
     );
     const token = new URL(link.body.link).hash.slice("#token=".length);
-    const opened = await knock(platform, "/api/auth/sign-in", { token });
+    const opened = await postAnonymously(platform, "/api/auth/sign-in", { token });
     const browser = traveller(cookieOf(opened));
     expect(await browser.post(path, body)).toMatchObject({
       status: 403,
@@ -477,6 +477,8 @@ describe("linking", () => {
       },
     );
     const token = new URL(body.link).hash.slice("#token=".length);
-    return { browser: traveller(cookieOf(await knock(platform, "/api/auth/sign-in", { token }))) };
+    return {
+      browser: traveller(cookieOf(await postAnonymously(platform, "/api/auth/sign-in", { token }))),
+    };
   }
 });

@@ -1,6 +1,6 @@
 /** Guessing strangers lock nobody else out: not at another address, and not in a known browser. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { join, knock, PASSWORD } from "#test/clients/people.ts";
+import { join, PASSWORD, postAnonymously } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 
 const SLOW_MS = 60_000;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 const signIn = (email: string, password: string, address: string, cookie?: string) =>
-  knock(
+  postAnonymously(
     platform,
     "/api/auth/sign-in",
     { email, password },

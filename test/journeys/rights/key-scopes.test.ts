@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KEY_SCOPES } from "#features/auth/contract.ts";
 import { asks } from "#features/testing/index.ts";
 import { bearer, type HandRunner, handRunner, turnOf } from "#test/clients/mcp.ts";
-import { browserOf, cookieOf, join, knock, orgOf } from "#test/clients/people.ts";
+import { browserOf, cookieOf, join, orgOf, postAnonymously } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
 
 const MCP_SCOPES = ["sessions:read", "sessions:write", "tasks", "mail"];
@@ -117,7 +117,7 @@ describe("approvals", () => {
     const id = await pendingApproval();
     const always = { decision: "deny", scope: "always" };
     // A browser that was opened with a key has the rights of that key.
-    const opened = await knock(platform, "/api/auth/sign-in", {
+    const opened = await postAnonymously(platform, "/api/auth/sign-in", {
       key: await keyOf(ALL_BUT("admin")),
     });
     const lent = browserOf(platform, "", "", cookieOf(opened));
@@ -235,7 +235,7 @@ describe("ways in", () => {
       ).toMatchObject({ status: 403, code: "scope_not_yours" });
     const { body } = await as(key, "POST", "/api/auth/links", {});
     const token = new URL(String(body.link)).hash.slice("#token=".length);
-    const opened = await knock(platform, "/api/auth/sign-in", { token });
+    const opened = await postAnonymously(platform, "/api/auth/sign-in", { token });
     const lent = browserOf(platform, "", "", cookieOf(opened));
     const me = await lent.request<{ scopes: string[] }>("GET", "/api/me");
     expect(me.body.scopes).toEqual(["account", "sessions:read"]);

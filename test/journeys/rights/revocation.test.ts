@@ -14,10 +14,10 @@ import {
   cookieOf,
   inviteToken,
   join,
-  knock,
   openSocket,
   orgOf,
   PASSWORD,
+  postAnonymously,
   upgradeStatus,
 } from "#test/clients/people.ts";
 import { type Platform, startPlatform } from "#test/platform.ts";
@@ -76,7 +76,12 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
     const tokens = async (who: Pick<Browser, "request"> = platform) =>
       (await who.request<{ items: RunnerToken[] }>("GET", "/api/runners/tokens")).body.items;
     const browserBy = async (userId: string, proof: object) =>
-      browserOf(platform, userId, "", cookieOf(await knock(platform, "/api/auth/sign-in", proof)));
+      browserOf(
+        platform,
+        userId,
+        "",
+        cookieOf(await postAnonymously(platform, "/api/auth/sign-in", proof)),
+      );
 
     describe("a revoked or expired key", () => {
       const SCOPES = ["account", "runners", "sessions:read"];
@@ -128,7 +133,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const { body } = await withKey<{ link: string }>(lent.key, "POST", "/api/auth/links", {});
         const token = new URL(body.link).hash.slice("#token=".length);
         for (const proof of [{ token }, { key: lent.key }]) {
-          const opened = await knock(platform, "/api/auth/sign-in", proof);
+          const opened = await postAnonymously(platform, "/api/auth/sign-in", proof);
           const until = /Expires=([^;]+)/.exec(opened.headers.get("set-cookie") ?? "")?.[1] ?? "";
           expect(Date.parse(until)).toBeLessThanOrEqual(Date.parse(expiresAt));
         }
@@ -314,7 +319,11 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const accept = async (fields: object, email: string) => {
           const token = await inviteToken(platform, fields);
           const person = { name: "Chief", email, password: PASSWORD };
-          const joined = await knock(platform, `/api/invitations/${token}/accept`, person);
+          const joined = await postAnonymously(
+            platform,
+            `/api/invitations/${token}/accept`,
+            person,
+          );
           const { id = "" } = joined.body.user ?? {};
           return { joined, browser: browserOf(platform, id, email, cookieOf(joined)) };
         };
@@ -348,7 +357,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         const token = await inviteToken(platform, { userId: ned.userId });
         await platform.request("POST", `${member(ned.userId)}/purge`, { confirm: "Ned" });
         const person = { name: "Ned", email: ned.email, password: PASSWORD };
-        const late = await knock(platform, `/api/invitations/${token}/accept`, person);
+        const late = await postAnonymously(platform, `/api/invitations/${token}/accept`, person);
         expect(late.body.error?.code).toBe("invitation_not_valid");
         const again = await platform.request("POST", `/api/orgs/${orgId}/invitations`, {
           userId: ned.userId,

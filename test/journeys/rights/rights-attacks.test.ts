@@ -7,10 +7,10 @@ import {
   closeCode,
   cookieOf,
   join,
-  knock,
   openSocket,
   orgOf,
   PASSWORD,
+  postAnonymously,
   signIn,
   upgradeStatus,
 } from "#test/clients/people.ts";
@@ -111,7 +111,7 @@ describe("an attack fails", () => {
   it("by a cookie that was there before the person signed in", async () => {
     const eve = await join(platform, "Eve");
     // Eve's own cookie is planted in Ann's browser before Ann signs in.
-    const signedIn = await knock(
+    const signedIn = await postAnonymously(
       platform,
       "/api/auth/sign-in",
       { email: ann.email, password: PASSWORD },
@@ -121,7 +121,7 @@ describe("an attack fails", () => {
     expect(cookieOf(signedIn)).not.toBe(eve.cookie);
     expect((await eve.request("GET", "/api/me")).status).toBe(401);
     const made = `${eve.cookie.split("=")[0]}=mst_web_chosen_by_an_attacker`;
-    const again = await knock(
+    const again = await postAnonymously(
       platform,
       "/api/auth/sign-in",
       { email: ann.email, password: PASSWORD },
@@ -276,7 +276,7 @@ describe("guessing", () => {
         i % 2 === 0
           ? { token: `mst_link_${i}` }
           : { name: "x", email: "x@example.org", password: PASSWORD };
-      statuses.push((await knock(platform, path, body)).status);
+      statuses.push((await postAnonymously(platform, path, body)).status);
     }
     expect(new Set(statuses)).toEqual(new Set([401, 404, 429]));
     await platform.stop();

@@ -7,7 +7,7 @@ import { decideGate } from "#engine/gates/index.ts";
 import { command, fingerprintOf, type Kernel, type Principal } from "#engine/index.ts";
 import { createSession } from "#engine/sessions/create-session.ts";
 import { setTimer } from "#engine/timers/index.ts";
-import type { Demands, ExecutionMode } from "#protocol/runs.ts";
+import type { ExecutionMode, RunnerRequirements } from "#protocol/runs.ts";
 import type { Lifecycle, QueueMode } from "#protocol/sessions.ts";
 import { must, type PromptModel, type SessionModel } from "../oracle/model.ts";
 import { SIM_TIMER } from "../server/sim-feature.ts";
@@ -32,12 +32,12 @@ const KEY_KEPT_MS = 6 * 24 * 3_600_000;
 interface Named {
   session: string;
   dispatchId: string;
-  asked: PromptWish[];
+  asked: PromptDraft[];
   /** The content of the first acknowledgement. */
-  known: { id: string; wish: PromptWish } | undefined;
+  known: { id: string; wish: PromptDraft } | undefined;
 }
 
-interface PromptWish {
+interface PromptDraft {
   content: string;
   thread: string;
   mode: QueueMode | undefined;
@@ -213,7 +213,7 @@ export class Clients {
             kind: "orchestrator",
             purpose: "task",
             parent: null,
-            asked: { runtime: true, model: false, persona: false, callback: false },
+            requested: { runtime: true, model: false, persona: false, callback: false },
             runtime: "native",
             model: null,
             repo: null,
@@ -266,7 +266,7 @@ export class Clients {
 
   // Prompts
 
-  #wish(): PromptWish {
+  #wish(): PromptDraft {
     const n = this.#next();
     return {
       content: this.#random.chance(0.03) ? " /clear " : `words ${n}`,
@@ -297,7 +297,7 @@ export class Clients {
     this.#sendKeyed(session, author, wish);
   }
 
-  #sendKeyed(session: SessionModel, author: Principal, wish: PromptWish): void {
+  #sendKeyed(session: SessionModel, author: Principal, wish: PromptDraft): void {
     const key = `key-${this.#next()}`;
     const idempotent = { key, fingerprint: fingerprintOf(session.id, wish.content) };
     let known: string | undefined;
@@ -331,7 +331,7 @@ export class Clients {
     this.#sendNamed(named, ownerOf(session), other);
   }
 
-  #sendNamed(named: Named, author: Principal, wish: PromptWish): void {
+  #sendNamed(named: Named, author: Principal, wish: PromptDraft): void {
     this.requests.send({
       name: `prompt ${named.session} ${named.dispatchId} ${wish.content} ${wish.mode}`,
       call: (kernel) =>
@@ -436,7 +436,7 @@ export class Clients {
     });
   }
 
-  #demands(): Demands {
+  #demands(): RunnerRequirements {
     if (this.#random.chance(this.#world.odds.unmatched)) return { tags: ["nobody-has-this"] };
     return this.#random.chance(0.1) ? { tags: ["gpu"] } : {};
   }
@@ -545,6 +545,6 @@ export class Clients {
 }
 
 /** Two independent requests may still have the same content. */
-function isSame(one: PromptWish, other: PromptWish): boolean {
+function isSame(one: PromptDraft, other: PromptDraft): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

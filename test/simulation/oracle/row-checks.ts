@@ -5,7 +5,7 @@ import type { World } from "../world.ts";
 import { isAnswered, type Model, must, type PromptModel, settledForm } from "./model.ts";
 
 const MAX_WAITING = 100;
-const TELLING = ["gated", "stopping", "running", "claimed", "pending"];
+const RUN_STATE_PRIORITY = ["gated", "stopping", "running", "claimed", "pending"];
 
 type Unsettled = Pick<PromptRow, "id" | "thread" | "state" | "author_kind" | "started_at"> & {
   run_state: RunRow["state"] | null;
@@ -163,7 +163,8 @@ export function createRowChecks(world: World, model: Model) {
     if (row.exclusive === 1) must(live.length <= 1, () => `${what} has ${live.length} live runs`);
     const threads = new Set(live.map((run) => run.thread));
     must(threads.size === live.length, () => `${what} has two live runs in a thread`);
-    const telling = TELLING.find((state) => live.some((run) => run.state === state)) ?? null;
+    const telling =
+      RUN_STATE_PRIORITY.find((state) => live.some((run) => run.state === state)) ?? null;
     must(
       row.run_state === telling,
       () => `${what} shows ${row.run_state}; its runs are ${telling}`,
@@ -183,7 +184,7 @@ export function createRowChecks(world: World, model: Model) {
   function unsettledPrompt(prompt: Unsettled): void {
     const { id, state, run_state: runState, run_attempts: attempts } = prompt;
     const what = `prompt ${id} is ${state}, its run ${runState}`;
-    const isLive = runState !== null && TELLING.includes(runState);
+    const isLive = runState !== null && RUN_STATE_PRIORITY.includes(runState);
     if (state === "queued" || state === "collecting")
       must(!model.prompt(id).isStarted, () => `${what}, and it is in history`);
     if (state === "collecting") must(runState === null, () => what);

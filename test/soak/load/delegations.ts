@@ -11,7 +11,7 @@ import { pause, type Worker } from "./worker.ts";
 const CHILDREN = 2;
 const DELEGATIONS_PER_CONTEXT = 4;
 /** A limit for hangs, not for slowness. */
-const TOLD_WITHIN_MS = 120_000;
+const NOTIFIED_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 200;
 const DELEGATE = /^DELEGATE (\S+)$/m;
 const RESULT = /\bresult-[0-9a-f]{8}-\d+\b/g;
@@ -55,7 +55,7 @@ class Lead {
 
   async untilTold(token: string): Promise<void> {
     const results = Array.from({ length: CHILDREN }, (_, n) => `result-${token}-${n}`);
-    const deadline = AbortSignal.timeout(TOLD_WITHIN_MS);
+    const deadline = AbortSignal.timeout(NOTIFIED_WITHIN_MS);
     while (!results.every((result) => this.#told.has(result))) {
       if (deadline.aborted) throw new Error(`a parent was not told of ${results.join(" and ")}`);
       await pause(LOOK_EVERY_MS, deadline);

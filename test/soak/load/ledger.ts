@@ -1,6 +1,6 @@
 /** Everything the clients of a soak observed: accepted prompts, latencies, and complaints. */
 import type { Prompt } from "#protocol/sessions.ts";
-import { type Answer, Api } from "#test/faults/clients/api.ts";
+import { Api, type ApiResponse } from "#test/faults/clients/api.ts";
 import { describe, isBadAnswer } from "#test/faults/clients/load.ts";
 import type { Sample } from "../judge.ts";
 
@@ -31,7 +31,7 @@ export class Ledger {
   }
 
   api(url: string, key: string): Api {
-    const onAnswer = (answer: Answer, what: string) => {
+    const onAnswer = (answer: ApiResponse, what: string) => {
       if (isBadAnswer(answer)) this.complain(describe(answer, what));
     };
     return new Api({ url, key, onAnswer });

@@ -1,6 +1,6 @@
 /** Builds an assignment: everything that a runner must know to work on a turn. */
 
-import { tellDecisions } from "#engine/gates/gates.ts";
+import { deliverDecisions } from "#engine/gates/gates.ts";
 import type { PromptRow, RunRow, SessionRow } from "#engine/schema.ts";
 import { listTurnEntries } from "#engine/sessions/turns/turn-entries.ts";
 import { type Catalogue, roleOf } from "#engine/tools/index.ts";
@@ -70,7 +70,7 @@ export async function buildAssignment(claimed: Claimed): Promise<Assignment> {
       row.budget_micros === null ? null : Math.max(0, row.budget_micros - row.cost_micros),
     decisions: resumes
       ? [
-          ...(await tellDecisions(work, session, run)),
+          ...(await deliverDecisions(work, session, run)),
           ...(await findDenials(work, session, run, journal)),
         ]
       : [],

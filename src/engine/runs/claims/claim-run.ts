@@ -44,7 +44,7 @@ export async function claimRun(
   run.progressed = 0;
   run.journaled = 0;
   run.lost_runner_id = null;
-  const notBegun = notBegunBy(run);
+  const notBegun = callsNotBegun(run);
   run.pause = null;
   run.model = session.row.model;
   const resumes = prompt.started_at !== null;
@@ -72,7 +72,7 @@ export async function claimRun(
  * Calls that the paused attempt did not begin. Only the next attempt gets them: a later one cannot
  * know if that attempt had begun them.
  */
-function notBegunBy({ pause }: RunRow): string[] | undefined {
+function callsNotBegun({ pause }: RunRow): string[] | undefined {
   return pause === null ? undefined : (JSON.parse(pause) as { notBegun?: string[] }).notBegun;
 }
 

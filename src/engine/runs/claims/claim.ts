@@ -105,13 +105,13 @@ async function claimAll(
  */
 export async function claimFollowUps(work: Work, context: ClaimContext): Promise<void> {
   const { runner, capabilities, free } = context;
-  if (work.begun.length === 0) return;
+  if (work.newRuns.length === 0) return;
   let places = await placesOf(work, runner, free);
-  for (const run of [...work.begun]) {
+  for (const run of [...work.newRuns]) {
     if (places <= 0) break;
     if (!fits(capabilities, requirementsOf(run))) continue;
     if (!(await claimRun(work, run.id, run.session_id, context))) continue;
     places -= 1;
-    work.begun.splice(work.begun.indexOf(run), 1);
+    work.newRuns.splice(work.newRuns.indexOf(run), 1);
   }
 }

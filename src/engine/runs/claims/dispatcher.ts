@@ -57,7 +57,7 @@ export class Dispatcher {
       }),
       engine.announcer.onHint("sandbox", ({ type, id }) => {
         for (const connection of this.#connections)
-          if (connection.runner?.id === id) this.#tellConsent(connection, type === "look");
+          if (connection.runner?.id === id) this.#sendConsent(connection, type === "look");
       }),
       engine.announcer.onTidy((runnerId) => {
         for (const connection of this.#connections)
@@ -72,7 +72,7 @@ export class Dispatcher {
       tools: this.#options.tools,
       policy: this.#options.policy,
       openers: this.#options.openers,
-      toolOffers: this.#options.config.catalogue.offers,
+      toolDefinitions: this.#options.config.catalogue.definitions,
       config: this.#options.config,
       log: this.#log,
       isConnected: (runnerId, bootId) => this.#isConnected(runnerId, bootId),
@@ -171,9 +171,9 @@ export class Dispatcher {
     }
   }
 
-  #tellConsent(connection: RunnerConnection, look: boolean): void {
+  #sendConsent(connection: RunnerConnection, look: boolean): void {
     connection
-      .tellConsent(look)
+      .sendConsent(look)
       .catch((error: unknown) =>
         this.#log.warn({ err: error }, "a runner could not be notified about its sandbox"),
       );

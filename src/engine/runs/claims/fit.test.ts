@@ -42,7 +42,7 @@ describe("whether a runner can take a run", () => {
     expect(fits({ ...capabilities, ...offered }, { ...requirements, ...wished })).toBe(expected);
   });
 
-  it("knows equal wishes by their key, in any order of tags", () => {
+  it("gives equal requirements the same key, in any order of tags", () => {
     const key = (tags: string[]) => requirementsKey({ ...requirements, demands: { tags } });
     expect(key(["a", "b"])).toBe(key(["b", "a"]));
     expect(key(["a"])).not.toBe(key(["b"]));

@@ -1,5 +1,5 @@
 /** Decides if a runner can take a run: pure, so that the reasons can be tested and shown. */
-import type { Demands } from "#protocol/runs.ts";
+import type { RunnerRequirements } from "#protocol/runs.ts";
 
 export interface RunnerCapabilities {
   id: string;
@@ -18,13 +18,13 @@ export interface RunRequirements {
   orgId: string;
   ownerId: string | null;
   runtime: string;
-  demands: Demands;
+  demands: RunnerRequirements;
   pinnedRunnerId: string | null;
 }
 
 /** Requirements of every run of a session. */
-export function sessionDemands({ demands }: { demands: string | null }): Demands {
-  return demands === null ? {} : (JSON.parse(demands) as Demands);
+export function sessionRequirements({ demands }: { demands: string | null }): RunnerRequirements {
+  return demands === null ? {} : (JSON.parse(demands) as RunnerRequirements);
 }
 
 /** Requirements of a stored run. */
@@ -39,7 +39,7 @@ export function requirementsOf(run: {
     orgId: run.org_id,
     ownerId: run.owner_id,
     runtime: run.runtime,
-    demands: JSON.parse(run.demands) as Demands,
+    demands: JSON.parse(run.demands) as RunnerRequirements,
     pinnedRunnerId: run.pinned_runner_id,
   };
 }

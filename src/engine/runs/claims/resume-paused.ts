@@ -1,6 +1,6 @@
 /** Resumes paused turns whose machine can continue: it has a sandbox now, or room on its disk. */
 import type { Log } from "#base/log.ts";
-import { eachApart } from "#engine/each-apart.ts";
+import { forEachIndependently } from "#engine/for-each-independently.ts";
 import { command, type Engine } from "#engine/work.ts";
 import { findRun, listPausedFor, saveRun } from "../queries.ts";
 
@@ -28,7 +28,7 @@ async function resumePaused(engine: Engine, orgId: string, code: string): Promis
     const waiting = await engine.store.read((reader) =>
       listPausedFor(reader, { orgId, code, after: from, limit: BATCH }),
     );
-    await eachApart(waiting, ({ id, session_id }) => resumeOne(engine, id, session_id));
+    await forEachIndependently(waiting, ({ id, session_id }) => resumeOne(engine, id, session_id));
     if (waiting.length < BATCH) return;
     after = waiting.at(-1)?.id ?? "";
   }

@@ -6,7 +6,7 @@ import type { RunRow } from "#engine/schema.ts";
 import type { RunTrouble } from "#engine/sessions/states.ts";
 import { isHeldState } from "#engine/transitions/run-transitions.ts";
 import { EXPIRY_MARGIN_MS } from "../leases/leases.ts";
-import type { RunnerStanding } from "../runners/runner-capabilities.ts";
+import type { RunnerAvailability } from "../runners/runner-capabilities.ts";
 import { fits, requirementsOf } from "./fit.ts";
 
 /**
@@ -20,7 +20,7 @@ import { fits, requirementsOf } from "./fit.ts";
  */
 export type RunnerMatch = "holder_away" | "none" | "unfit" | "starting" | "low_disk" | "fit";
 
-export function matchRunners(runners: readonly RunnerStanding[], run: RunRow): RunnerMatch {
+export function matchRunners(runners: readonly RunnerAvailability[], run: RunRow): RunnerMatch {
   const online = runners.filter((runner) => runner.state === "online");
   const { pinned_runner_id: holderId } = run;
   if (holderId !== null && !online.some(({ id }) => id === holderId)) return "holder_away";
@@ -38,7 +38,7 @@ export function matchRunners(runners: readonly RunnerStanding[], run: RunRow): R
  * lease; null when the holder is connected.
  */
 export function takeoverAt(
-  runners: readonly RunnerStanding[],
+  runners: readonly RunnerAvailability[],
   { runner_id, lease_until }: RunRow,
   now: number,
 ): number | null {
@@ -50,7 +50,7 @@ export function takeoverAt(
 
 /** Trouble of a run; null for one that is queued or held by a runner that answers. */
 export function troubleOf(
-  runners: readonly RunnerStanding[],
+  runners: readonly RunnerAvailability[],
   run: RunRow,
   now: number,
 ): RunTrouble | null {
@@ -62,7 +62,7 @@ export function troubleOf(
 }
 
 /** False when only the machine with the files may continue the run, and that machine is gone. */
-function mayBeTaken(runners: readonly RunnerStanding[], run: RunRow): boolean {
+function mayBeTaken(runners: readonly RunnerAvailability[], run: RunRow): boolean {
   return matchRunners(runners, run) !== "holder_away";
 }
 

@@ -3,7 +3,7 @@
  * machine that holds its files; but when runners are connected and none that was seen lately could
  * take it, five minutes are enough.
  */
-import { eachApart } from "#engine/each-apart.ts";
+import { forEachIndependently } from "#engine/for-each-independently.ts";
 import type { RunnerRow } from "#engine/schema.ts";
 import { findPrompt } from "#engine/sessions/prompts/prompt-queries.ts";
 import { answerOpenCalls } from "#engine/sessions/turns/cut-turn.ts";
@@ -13,7 +13,11 @@ import { findRun } from "../queries.ts";
 import { capabilitiesOf, wasSeenLately } from "../runners/runner-capabilities.ts";
 import { listRunners } from "../runners/runner-queries.ts";
 import { fits, requirementsOf } from "./fit.ts";
-import { listWaitingDemands, listWaitingWith, type WaitingDemand } from "./waiting-run-queries.ts";
+import {
+  listWaitingRequirements,
+  listWaitingWith,
+  type WaitingRequirements,
+} from "./waiting-run-queries.ts";
 
 export const NO_MATCH_AFTER_MS = 5 * 60_000;
 const BATCH = 200;
@@ -23,7 +27,7 @@ export async function failUnmatched(engine: Engine, now: number): Promise<number
   const before = now - NO_MATCH_AFTER_MS;
   // Runs with the same requirements fit the same runners: each kind is checked once, however many
   // wait.
-  const demands = await engine.store.read((reader) => listWaitingDemands(reader, before));
+  const demands = await engine.store.read((reader) => listWaitingRequirements(reader, before));
   const runners = new Map<string, RunnerRow[]>();
   let failed = 0;
   for (const demand of demands) {
@@ -35,7 +39,7 @@ export async function failUnmatched(engine: Engine, now: number): Promise<number
     const runs = await engine.store.read((reader) =>
       listWaitingWith(reader, { requirementsKey, before, limit: BATCH }),
     );
-    await eachApart(runs, async ({ id, session_id }) => {
+    await forEachIndependently(runs, async ({ id, session_id }) => {
       failed += await failRun(engine, id, session_id);
     });
   }
@@ -45,7 +49,7 @@ export async function failUnmatched(engine: Engine, now: number): Promise<number
 /** Exported for its test: a table of connected and earlier runners. */
 export function isUnmatched(
   runners: readonly RunnerRow[],
-  demand: Omit<WaitingDemand, "demand_key">,
+  requirements: Omit<WaitingRequirements, "demand_key">,
   now: number,
 ): boolean {
   const isSomeoneHere = runners.some(({ state, ready }) => state === "online" && ready === 1);
@@ -53,15 +57,15 @@ export function isUnmatched(
   const isHope = (runner: RunnerRow) =>
     // The machine with the session's files may stay away for long: its session waits or is
     // relocated.
-    runner.id === demand.pinned_runner_id || wasSeenLately(runner, now);
+    runner.id === requirements.pinned_runner_id || wasSeenLately(runner, now);
   return !runners.some(
-    (runner) => isHope(runner) && fits(capabilitiesOf(runner), requirementsOf(demand)),
+    (runner) => isHope(runner) && fits(capabilitiesOf(runner), requirementsOf(requirements)),
   );
 }
 
 async function failRun(engine: Engine, runId: string, sessionId: string): Promise<number> {
   return command(engine, async (work) => {
-    const session = await work.family(sessionId);
+    const session = await work.sessionWithParent(sessionId);
     const run = session && (await findRun(work.tx, runId));
     const prompt = run && (await findPrompt(work.tx, run.prompt_id));
     if (!session || !run || !prompt || run.state !== "pending") return 0;

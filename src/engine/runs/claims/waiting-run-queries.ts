@@ -21,11 +21,11 @@ export async function listLiveRunsOf(
 }
 
 /** Requirements of runs for a runner; runs with the same key have the same. */
-export type WaitingDemand = Pick<
+export type WaitingRequirements = Pick<
   RunRow,
   "org_id" | "owner_id" | "runtime" | "demands" | "demand_key" | "pinned_runner_id"
 >;
-const DEMAND_COLUMNS = [
+const REQUIREMENT_COLUMNS = [
   "org_id",
   "owner_id",
   "runtime",
@@ -34,18 +34,21 @@ const DEMAND_COLUMNS = [
   "pinned_runner_id",
 ] as const;
 
-const selectWaitingDemands = prepare<{ before: number }, WaitingDemand>((db, p) =>
+const selectWaitingRequirements = prepare<{ before: number }, WaitingRequirements>((db, p) =>
   db
     .selectFrom("runs")
-    .select(DEMAND_COLUMNS)
+    .select(REQUIREMENT_COLUMNS)
     .distinct()
     .where("state", "=", "pending")
     .where("ready_at", "<=", p("before"))
     .where("available_at", "<=", p("before")),
 );
 /** Requirements of runs that have waited since before this instant. */
-export function listWaitingDemands(reader: Reader, before: number): Promise<WaitingDemand[]> {
-  return reader.all(selectWaitingDemands, { before });
+export function listWaitingRequirements(
+  reader: Reader,
+  before: number,
+): Promise<WaitingRequirements[]> {
+  return reader.all(selectWaitingRequirements, { before });
 }
 
 const selectWaitingWith = prepare<

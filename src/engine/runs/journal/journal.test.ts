@@ -35,7 +35,7 @@ describe("a batch", () => {
     expect(await run(turn.run)).toMatchObject({ state: "claimed", outcome: null });
   });
 
-  it("of an attempt whose lease was taken away writes nothing, also when nobody has the run yet", async () => {
+  it("of an attempt that lost its lease writes nothing, even if no other runner holds the run yet", async () => {
     const { id, runner, turn, said, clock, engine, run } = await start();
     clock.advance(LEASE_MS + EXPIRY_MARGIN_MS + 1);
     await expireLeases(engine, clock.now(), () => true);

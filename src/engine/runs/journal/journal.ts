@@ -10,7 +10,7 @@ import type { RunRow, SessionRow } from "#engine/schema.ts";
 import { findPrompt } from "#engine/sessions/prompts/prompt-queries.ts";
 import { keepSummary } from "#engine/sessions/queries.ts";
 import { listTurnCalls } from "#engine/sessions/turns/turn-entries.ts";
-import { added, settleRun } from "#engine/sessions/turns/turns.ts";
+import { addBounded, settleRun } from "#engine/sessions/turns/turns.ts";
 import type { ToolPolicy } from "#engine/tools/index.ts";
 import { findKnownAnswer } from "#engine/tools/queries.ts";
 import { isHeldState, transitionRun } from "#engine/transitions/run-transitions.ts";
@@ -28,7 +28,7 @@ import { roughSize } from "#protocol/rough-size.ts";
 import type { Verdict } from "#protocol/sessions.ts";
 import { claimFollowUps } from "../claims/claim.ts";
 import type { ClaimContext } from "../claims/claim-run.ts";
-import { sessionDemands } from "../claims/fit.ts";
+import { sessionRequirements } from "../claims/fit.ts";
 import { findRun, findRunAgain, saveRun } from "../queries.ts";
 import { endingOf, requestStop } from "../request-stop.ts";
 import { findRunner } from "../runners/runner-queries.ts";
@@ -103,7 +103,7 @@ function countSize(run: RunRow, fresh: readonly JournalItem[]): void {
 
 /** A parent is notified when a turn ends or stops to ask; other batches need not wait for its lock. */
 function lockFor(work: Work, { session_id: id }: RunRow, { settle: settlement, park }: Batch) {
-  return settlement || park ? work.family(id) : work.session(id);
+  return settlement || park ? work.sessionWithParent(id) : work.session(id);
 }
 
 /** True when a model was asked after the budget was spent. The gateway refuses that by itself. */
@@ -274,7 +274,7 @@ async function earlierVerdicts(
 async function consequences({ work, session, run }: Writing, item: JournalItem): Promise<void> {
   switch (item.type) {
     case "post_tool":
-      run.worked_ms = added(run.worked_ms, item.durationMs ?? 0);
+      run.worked_ms = addBounded(run.worked_ms, item.durationMs ?? 0);
       if (item.performed === false) return;
       return work.emit({
         type: "call_ended",
@@ -350,7 +350,7 @@ async function keepProjectDir(
   if (projectDir === null || row.project_dir !== null || runner_id === null) return;
   const runner = await findRunner(work.tx, runner_id);
   if (runner?.project_dir !== projectDir) return;
-  row.demands = JSON.stringify({ ...sessionDemands(row), projectDir });
+  row.demands = JSON.stringify({ ...sessionRequirements(row), projectDir });
 }
 
 function boundTo(row: SessionRow): string {

@@ -5,7 +5,7 @@
  */
 import { cleanText } from "#base/text/clean-text.ts";
 import type { RunRow } from "#engine/schema.ts";
-import { added, addUsage } from "#engine/sessions/turns/turns.ts";
+import { addBounded, addUsage } from "#engine/sessions/turns/turns.ts";
 import type { SessionWriter, Work } from "#engine/work.ts";
 import type { ModelCallItem } from "#protocol/events.ts";
 import { saveRun } from "../queries.ts";
@@ -48,7 +48,7 @@ const MAX_STOP_CHARS = 64;
 
 /** Adds the cost and time of a request to its run and session, and keeps the model's stop reason. */
 export function countModelCall(session: SessionWriter, run: RunRow, call: ModelCallItem): void {
-  run.worked_ms = added(run.worked_ms, call.durationMs);
+  run.worked_ms = addBounded(run.worked_ms, call.durationMs);
   run.model_stop = cleanText(call.stopReason).slice(0, MAX_STOP_CHARS);
   addUsage(session, run, call);
 }

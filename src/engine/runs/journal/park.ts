@@ -5,7 +5,7 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
-import { openGate, untellDecisions } from "#engine/gates/gates.ts";
+import { openGate, unmarkDelivered } from "#engine/gates/gates.ts";
 import type { EventRow, RunRow } from "#engine/schema.ts";
 import { findPrompt, savePrompt } from "#engine/sessions/prompts/prompt-queries.ts";
 import { answerOpenCalls, readCall, turnCalls } from "#engine/sessions/turns/cut-turn.ts";
@@ -49,7 +49,7 @@ export async function parkRun(
       message: cleanText(park.message),
       ...(park.notBegun ? { notBegun: park.notBegun } : {}),
     });
-    if (park.notBegun) await untellDecisions(work, run, park.notBegun);
+    if (park.notBegun) await unmarkDelivered(work, run, park.notBegun);
   }
   await saveRunAndLease(work.tx, run);
   await showRunState(work, session, run);
@@ -82,14 +82,14 @@ async function openGateFor(
   callId: string,
 ): Promise<boolean> {
   const calls = await turnCalls(work, session, run);
-  const asked = calls.find(({ type, call_id }) => type === "pre_tool" && call_id === callId);
-  if (!asked)
+  const found = calls.find(({ type, call_id }) => type === "pre_tool" && call_id === callId);
+  if (!found)
     throw new Refusal(
       "invalid",
       "call_not_found",
       "The turn is waiting for a call that it never journaled.",
     );
-  const call = await readCall(work, session, asked);
+  const call = await readCall(work, session, found);
   // Taken from the journal: what a person sees is what will be performed.
   const tool = call.tool_name ?? "";
   const input: unknown = call.tool_input === null ? null : JSON.parse(call.tool_input);

@@ -4,7 +4,7 @@
  * their leases end. Runners that work on without their server keep their runs and come back.
  */
 import { findDeadServers } from "#base/store/index.ts";
-import { eachApart } from "#engine/each-apart.ts";
+import { forEachIndependently } from "#engine/for-each-independently.ts";
 import type { Engine } from "#engine/work.ts";
 import { listOtherServers, listRunnersOf, markAbandoned } from "../runners/runner-queries.ts";
 import { freeRunsOfDeadServer } from "./leases.ts";
@@ -61,7 +61,7 @@ export class DeadServers {
       }),
     );
     const dead = [...this.#missing].filter(([, { since }]) => now - since >= DEAD_AFTER_MS);
-    await eachApart(dead, ([id]) => this.#takeOver(id));
+    await forEachIndependently(dead, ([id]) => this.#takeOver(id));
   }
 
   async #takeOver(deadId: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** Leases: renewed by the runner that holds them, given back by a draining one, expired by the sweep. */
 
-import { eachApart } from "#engine/each-apart.ts";
-import { untellDecisions } from "#engine/gates/gates.ts";
+import { forEachIndependently } from "#engine/for-each-independently.ts";
+import { unmarkDelivered } from "#engine/gates/gates.ts";
 import type { RunRow } from "#engine/schema.ts";
 import { isHeldState } from "#engine/transitions/run-transitions.ts";
 import { command, type Engine, type SessionWriter, type Work } from "#engine/work.ts";
@@ -42,7 +42,7 @@ export async function releaseRun(
 ): Promise<void> {
   await command(engine, async (work) => {
     const found = await findRun(work.tx, runId);
-    const session = found && (await work.family(found.session_id));
+    const session = found && (await work.sessionWithParent(found.session_id));
     const run = session && (await findRun(work.tx, runId));
     if (
       !session ||
@@ -52,7 +52,7 @@ export async function releaseRun(
       !isHeldState(run.state)
     )
       return;
-    if (!begun) await untellDecisions(work, run);
+    if (!begun) await unmarkDelivered(work, run);
     await loseRun(work, session, run, "released");
   });
 }
@@ -74,7 +74,7 @@ export async function freeHeldRuns(
   for (const { id, fence, session_id } of held) {
     if (kept.has(`${id}#${fence}`)) continue;
     await command(engine, async (work) => {
-      const session = await work.family(session_id);
+      const session = await work.sessionWithParent(session_id);
       const run = session && (await findRun(work.tx, id));
       const isTheirs = run?.fence === fence && run.runner_id === runnerId && isHeldState(run.state);
       if (session && run && isTheirs && isCurrent())
@@ -94,9 +94,9 @@ export async function freeRunsOfDeadServer(
 ): Promise<void> {
   const held = await engine.store.read((reader) => listHeldBy(reader, runnerId));
   const given = held.filter((run) => run.server_boot === serverId);
-  await eachApart(given, ({ id, fence, session_id }) =>
+  await forEachIndependently(given, ({ id, fence, session_id }) =>
     command(engine, async (work) => {
-      const session = await work.family(session_id);
+      const session = await work.sessionWithParent(session_id);
       const run = session && (await findRun(work.tx, id));
       const isTheirs = run?.fence === fence && run.runner_id === runnerId && isHeldState(run.state);
       if (session && run && isTheirs) await loseRun(work, session, run, "server_died");
@@ -121,11 +121,11 @@ export async function expireLeases(
   mayExpire: () => boolean,
 ): Promise<void> {
   const expired = await engine.store.read((reader) =>
-    listExpired(reader, lifeOfLeases(now), SWEEP_BATCH),
+    listExpired(reader, leaseSpan(now), SWEEP_BATCH),
   );
-  await eachApart(expired, ({ id, session_id, fence }) =>
+  await forEachIndependently(expired, ({ id, session_id, fence }) =>
     command(engine, async (work) => {
-      const session = await work.family(session_id);
+      const session = await work.sessionWithParent(session_id);
       const run = session && (await findRun(work.tx, id));
       if (!session || !run || run.fence !== fence || !isHeldState(run.state)) return;
       if (run.lease_until === null || !isOver(run.lease_until, work.now)) return;
@@ -150,9 +150,9 @@ export async function endOverdueStops(
   const overdue = await engine.store.read((reader) =>
     listOverdueStops(reader, now - STOP_OVERDUE_MS, SWEEP_BATCH),
   );
-  await eachApart(overdue, ({ id, session_id, fence }) =>
+  await forEachIndependently(overdue, ({ id, session_id, fence }) =>
     command(engine, async (work) => {
-      const session = await work.family(session_id);
+      const session = await work.sessionWithParent(session_id);
       const run = session && (await findRun(work.tx, id));
       if (!session || !run || run.fence !== fence || run.state !== "stopping") return;
       if (run.stop_by === null || run.stop_by >= work.now - STOP_OVERDUE_MS) return;
@@ -180,11 +180,11 @@ async function endOverdueTurn(work: Work, session: SessionWriter, run: RunRow): 
 }
 
 /** No lease ends later than one that begins now, unless the clock was moved back. */
-function lifeOfLeases(now: number): { past: number; future: number } {
+function leaseSpan(now: number): { past: number; future: number } {
   return { past: now - EXPIRY_MARGIN_MS, future: now + LEASE_MS };
 }
 
 function isOver(leaseUntil: number, now: number): boolean {
-  const { past, future } = lifeOfLeases(now);
+  const { past, future } = leaseSpan(now);
   return leaseUntil < past || leaseUntil > future;
 }

@@ -13,7 +13,7 @@ import {
   type RunnerFrame,
   type ServerFrame,
 } from "#protocol/frames.ts";
-import { isFindingModels } from "../runners/runner-desk.ts";
+import { isFindingModels } from "../runners/runner-directory.ts";
 
 const owner: Principal = {
   kind: "user",
@@ -350,7 +350,7 @@ describe("a revoked runner", () => {
 });
 
 describe("the log of a lost run", () => {
-  it("tells a runner that was started again from one that only came back without it", async () => {
+  it("distinguishes a restarted runner from one that only reconnected without the run", async () => {
     const { connect, prompt, lossesOf } = await start();
     const first = await connect("a", { bootId: "boot_1" });
     const { sessionId } = await prompt();
@@ -365,7 +365,7 @@ describe("the log of a lost run", () => {
 });
 
 describe("a revoked runner that does not hang up", () => {
-  it("is shown offline whatever it sends, and is told nothing of the turn it had", async () => {
+  it("is shown offline whatever it sends, and gets nothing about its former turn", async () => {
     const { connect, prompt, runners, drop } = await start();
     const revoked = await connect("a");
     await prompt();

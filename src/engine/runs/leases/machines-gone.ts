@@ -3,7 +3,7 @@
  * entry in its own log, and its parent is notified; the turn waits on until the machine is back or
  * somebody relocates the session.
  */
-import { eachApart } from "#engine/each-apart.ts";
+import { forEachIndependently } from "#engine/for-each-independently.ts";
 import { command, type Engine, type SessionWriter, type Work } from "#engine/work.ts";
 import {
   findWorkspace,
@@ -17,16 +17,19 @@ import { findRunner } from "../runners/runner-queries.ts";
 const GONE_AFTER_MS = 5 * 60_000;
 const BATCH = 200;
 
-export async function tellMachinesGone(engine: Engine, now: number): Promise<void> {
+export async function notifyMachinesGone(engine: Engine, now: number): Promise<void> {
   const waiting = await engine.store.read((reader) =>
     listLongOffline(reader, now - GONE_AFTER_MS, BATCH),
   );
-  await eachApart(waiting, (one) => tellGone(engine, one));
+  await forEachIndependently(waiting, (one) => notifyGone(engine, one));
 }
 
-async function tellGone(engine: Engine, { session_id, run_id }: WaitingForMachine): Promise<void> {
+async function notifyGone(
+  engine: Engine,
+  { session_id, run_id }: WaitingForMachine,
+): Promise<void> {
   await command(engine, async (work) => {
-    const session = await work.family(session_id);
+    const session = await work.sessionWithParent(session_id);
     const run = session && (await findRun(work.tx, run_id));
     const workspace = session && (await findWorkspace(work.tx, session_id));
     if (run?.state !== "pending" || !workspace || workspace.offline_at !== null) return;
@@ -34,12 +37,12 @@ async function tellGone(engine: Engine, { session_id, run_id }: WaitingForMachin
     const runner = await findRunner(work.tx, workspace.runner_id);
     if (runner && runner.state !== "offline") return;
     await upsertWorkspace(work.tx, { ...workspace, offline_at: work.now });
-    sayGone(work, session, run.thread);
+    appendGoneNotice(work, session, run.thread);
     await work.emit({ type: "workspace_offline", session, run });
   });
 }
 
-function sayGone(work: Work, session: SessionWriter, thread: string): void {
+function appendGoneNotice(work: Work, session: SessionWriter, thread: string): void {
   session.record({
     type: "notice",
     thread,

@@ -4,7 +4,7 @@ import type { RepositoryOpener } from "#engine/feature.ts";
 import type { ToolHost, ToolPolicy } from "#engine/tools/index.ts";
 import type { Engine } from "#engine/work.ts";
 import type { ServerFrame } from "#protocol/frames.ts";
-import type { ToolOffer } from "#protocol/tools.ts";
+import type { ToolDefinition } from "#protocol/tools.ts";
 import type { TurnConfig } from "../claims/assignment.ts";
 
 /** Wire to a runner. */
@@ -17,7 +17,7 @@ export interface RunnerLink {
   isQuiet?(): boolean;
 }
 
-export interface Held {
+export interface AssignedRun {
   fence: number;
   sessionId: string;
   thread: string;
@@ -30,7 +30,7 @@ export interface ConnectionHost {
   policy: ToolPolicy;
   openers: readonly RepositoryOpener[];
   /** Server tools, as offered to a runner. */
-  toolOffers: readonly ToolOffer[];
+  toolDefinitions: readonly ToolDefinition[];
   config: TurnConfig;
   log: Log;
   isConnected(runnerId: string, bootId: string): Promise<boolean>;

@@ -2,12 +2,12 @@
 import type { RunnerRow } from "#engine/schema.ts";
 import type { RunnerCapabilities } from "../claims/fit.ts";
 
-type OfferRow = Pick<
+type CapabilityRow = Pick<
   RunnerRow,
   "id" | "org_id" | "scope" | "hostname" | "project_dir" | "profile" | "tags" | "runtimes"
 >;
 
-export function capabilitiesOf(row: OfferRow): RunnerCapabilities {
+export function capabilitiesOf(row: CapabilityRow): RunnerCapabilities {
   return {
     id: row.id,
     orgId: row.org_id,
@@ -21,7 +21,7 @@ export function capabilitiesOf(row: OfferRow): RunnerCapabilities {
 }
 
 /** Columns of a runner that runs are matched against; not its models, which may be many. */
-export const STANDING_COLUMNS = [
+export const AVAILABILITY_COLUMNS = [
   "id",
   "org_id",
   "scope",
@@ -36,7 +36,7 @@ export const STANDING_COLUMNS = [
 ] as const;
 
 /** A runner as runs are matched against it: parsed once, however many runs there are. */
-export interface RunnerStanding {
+export interface RunnerAvailability {
   id: string;
   state: RunnerRow["state"];
   isReady: boolean;
@@ -44,9 +44,9 @@ export interface RunnerStanding {
   capabilities: RunnerCapabilities;
 }
 
-export function standingOf(
-  row: Pick<RunnerRow, (typeof STANDING_COLUMNS)[number]>,
-): RunnerStanding {
+export function availabilityOf(
+  row: Pick<RunnerRow, (typeof AVAILABILITY_COLUMNS)[number]>,
+): RunnerAvailability {
   const disk = row.disk === null ? null : (JSON.parse(row.disk) as { isLow?: boolean });
   return {
     id: row.id,

@@ -12,11 +12,11 @@ import { journalInPieces } from "../journal/journal-pieces.ts";
 import { freeHeldRuns, releaseRun, renewLeases } from "../leases/leases.ts";
 import { listHeldBy } from "../queries.ts";
 import { graceFor } from "../request-stop.ts";
-import type { ConnectionHost, Held, RunnerLink } from "./connection-host.ts";
+import type { AssignedRun, ConnectionHost, RunnerLink } from "./connection-host.ts";
 import { MachineReports } from "./machine-reports.ts";
 import { answerRequest, type RunnerRequest } from "./runner-requests.ts";
-import { markRunner, offerModels, registerRunner } from "./runners.ts";
-import { ConsentLine } from "./sandbox-consent.ts";
+import { markRunner, recordModels, registerRunner } from "./runners.ts";
+import { ConsentNotifier } from "./sandbox-consent.ts";
 
 /** Next turn of the session that settles, and that of its parent. */
 const MAX_FOLLOW_UPS = 2;
@@ -28,7 +28,7 @@ type Frame<Op extends RunnerFrame["op"]> = Extract<RunnerFrame, { op: Op }>;
 
 export class RunnerConnection {
   readonly principal: Extract<Principal, { kind: "runner" }>;
-  readonly held = new Map<string, Held>();
+  readonly held = new Map<string, AssignedRun>();
   /** Set as soon as the registering runner is known; `runner` is set when it has registered. */
   runnerId: string | undefined;
   runner: RunnerRow | undefined;
@@ -45,7 +45,7 @@ export class RunnerConnection {
   #requests = 0;
   /** True once a register frame has come: one is allowed per connection. */
   #hasAsked = false;
-  readonly #consent: ConsentLine;
+  readonly #consent: ConsentNotifier;
   readonly #machine: MachineReports;
 
   constructor(
@@ -56,7 +56,7 @@ export class RunnerConnection {
     this.principal = principal;
     this.#link = link;
     this.#host = host;
-    this.#consent = new ConsentLine(host.engine, (frame) => link.send(frame));
+    this.#consent = new ConsentNotifier(host.engine, (frame) => link.send(frame));
     this.#machine = new MachineReports(host);
   }
 
@@ -101,8 +101,8 @@ export class RunnerConnection {
     this.#link.send({ op: "providers" });
   }
 
-  async tellConsent(look: boolean): Promise<void> {
-    if (this.runner && !this.closed) await this.#consent.tell(this.runner.id, look);
+  async sendConsent(look: boolean): Promise<void> {
+    if (this.runner && !this.closed) await this.#consent.send(this.runner.id, look);
   }
 
   tidy(): void {
@@ -256,7 +256,7 @@ export class RunnerConnection {
       runnerId: runner.id,
       serverBootId: engine.serverId,
       lost,
-      tools: [...this.#host.toolOffers],
+      tools: [...this.#host.toolDefinitions],
       wantsAccepted: true,
       unsandboxed: this.#consent.note(runner),
     });
@@ -279,7 +279,7 @@ export class RunnerConnection {
       const reason = run.stop_reason as "stop";
       this.cancel({ run: run.id, fence: run.fence, reason, graceMs: graceFor(reason) });
     }
-    await this.#consent.tell(runner.id);
+    await this.#consent.send(runner.id);
   }
 
   /** Frees the places of runs that this runner has lost without a frame from either side. */
@@ -387,7 +387,7 @@ export class RunnerConnection {
 
   /** Records the models; the first report makes the runner ready for work. */
   async #models({ id, models }: Frame<"models">, runner: RunnerRow): Promise<void> {
-    await offerModels(this.#host.engine, runner, models);
+    await recordModels(this.#host.engine, runner, models);
     const isNew = !this.#isReady;
     this.#isReady = true;
     this.#link.send({ op: "done", id });

@@ -2,7 +2,11 @@
 import { type Reader, statements, type Tx } from "#base/store/index.ts";
 import type { KernelTables, RunnerRow } from "#engine/schema.ts";
 import { HELD_STATES } from "#engine/transitions/run-transitions.ts";
-import { type RunnerStanding, STANDING_COLUMNS, standingOf } from "./runner-capabilities.ts";
+import {
+  AVAILABILITY_COLUMNS,
+  availabilityOf,
+  type RunnerAvailability,
+} from "./runner-capabilities.ts";
 
 const prepare = statements<KernelTables>();
 
@@ -168,13 +172,18 @@ export function listRunners(reader: Reader, orgId: string): Promise<RunnerRow[]>
   return reader.all(selectRunners, { orgId });
 }
 
-const selectStandings = prepare<
+const selectAvailability = prepare<
   { orgId: string },
-  Pick<RunnerRow, (typeof STANDING_COLUMNS)[number]>
->((db, p) => db.selectFrom("runners").select(STANDING_COLUMNS).where("org_id", "=", p("orgId")));
+  Pick<RunnerRow, (typeof AVAILABILITY_COLUMNS)[number]>
+>((db, p) =>
+  db.selectFrom("runners").select(AVAILABILITY_COLUMNS).where("org_id", "=", p("orgId")),
+);
 /** All runners of an organisation, as runs are matched against them. */
-export async function listStandings(reader: Reader, orgId: string): Promise<RunnerStanding[]> {
-  return (await reader.all(selectStandings, { orgId })).map(standingOf);
+export async function listRunnerAvailability(
+  reader: Reader,
+  orgId: string,
+): Promise<RunnerAvailability[]> {
+  return (await reader.all(selectAvailability, { orgId })).map(availabilityOf);
 }
 
 const selectRunnerIds = prepare<{ credentialId: string }, { id: string }>((db, p) =>

@@ -2,9 +2,9 @@
 
 import type { RunnerRow } from "#engine/schema.ts";
 import type { RunnerFrame, ServerFrame } from "#protocol/frames.ts";
-import type { ConnectionHost, Held } from "./connection-host.ts";
+import type { AssignedRun, ConnectionHost } from "./connection-host.ts";
 import { openRepository } from "./repository-access.ts";
-import { fetchBlob, readBrief, readHistory, storeBlob, whatBecameOf } from "./turn-material.ts";
+import { classifySessions, fetchBlob, readBrief, readHistory, storeBlob } from "./turn-material.ts";
 
 export type RunnerRequest = Extract<
   RunnerFrame,
@@ -13,35 +13,38 @@ export type RunnerRequest = Extract<
 
 type MaterialRequest = Extract<RunnerRequest, { op: "history" | "brief" | "blob" | "fetch_blob" }>;
 
-export interface Asker {
+export interface RequestingRunner {
   host: ConnectionHost;
   runner: RunnerRow;
-  held: ReadonlyMap<string, Held>;
+  held: ReadonlyMap<string, AssignedRun>;
 }
 
-export async function answerRequest(asker: Asker, frame: RunnerRequest): Promise<ServerFrame> {
-  const { host, runner } = asker;
+export async function answerRequest(
+  requester: RequestingRunner,
+  frame: RunnerRequest,
+): Promise<ServerFrame> {
+  const { host, runner } = requester;
   switch (frame.op) {
     case "tool":
-      return callTool(asker, frame);
+      return callTool(requester, frame);
     case "repository": {
       const { id, run, fence } = frame;
       const opened = await openRepository(host.engine, host.openers, runner, { run, fence });
       return "lost" in opened ? lost(frame) : { op: "repository", id, access: opened.access };
     }
     case "sessions": {
-      const lives = await whatBecameOf(host.engine, runner, frame.sessions);
+      const lives = await classifySessions(host.engine, runner, frame.sessions);
       return { op: "sessions", id: frame.id, ...lives };
     }
     default: {
-      const held = asker.held.get(frame.run);
-      return held?.fence === frame.fence ? answerMaterial(asker, held, frame) : lost(frame);
+      const held = requester.held.get(frame.run);
+      return held?.fence === frame.fence ? answerMaterial(requester, held, frame) : lost(frame);
     }
   }
 }
 
 async function callTool(
-  { host, runner }: Asker,
+  { host, runner }: RequestingRunner,
   frame: Extract<RunnerRequest, { op: "tool" }>,
 ): Promise<ServerFrame> {
   const { id, run, fence, callId, name } = frame;
@@ -50,8 +53,8 @@ async function callTool(
 }
 
 async function answerMaterial(
-  { host: { engine, config }, runner }: Asker,
-  held: Held,
+  { host: { engine, config }, runner }: RequestingRunner,
+  held: AssignedRun,
   frame: MaterialRequest,
 ): Promise<ServerFrame> {
   const { id, run } = frame;

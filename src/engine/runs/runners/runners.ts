@@ -162,7 +162,7 @@ function keptConsent(
 }
 
 /** Records the models a runner has found; from now on it can get work. */
-export async function offerModels(
+export async function recordModels(
   engine: Engine,
   runner: RunnerRow,
   models: RunnerProfile["models"],

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import type { RunnerRow } from "#engine/schema.ts";
 import type { Engine } from "#engine/work.ts";
 import type { ServerFrame } from "#protocol/frames.ts";
-import { ConsentLine } from "./sandbox-consent.ts";
+import { ConsentNotifier } from "./sandbox-consent.ts";
 
-it("tells a runner last what the database said last, however long a look takes", async () => {
+it("sends a runner the latest consent last, however long a read takes", async () => {
   const looks: ((unsandboxed: string | null) => void)[] = [];
   const read = () =>
     new Promise<Partial<RunnerRow>>((resolve) =>
@@ -12,8 +12,8 @@ it("tells a runner last what the database said last, however long a look takes",
     );
   const engine = { store: { read } } as unknown as Engine;
   const sent: ServerFrame[] = [];
-  const line = new ConsentLine(engine, (frame) => void sent.push(frame));
-  const told = [line.tell("rnr_1"), line.tell("rnr_1")];
+  const line = new ConsentNotifier(engine, (frame) => void sent.push(frame));
+  const told = [line.send("rnr_1"), line.send("rnr_1")];
   await Promise.resolve();
   // The second look, if there is one by now, is answered first: the consent was taken back.
   looks[1]?.(null);

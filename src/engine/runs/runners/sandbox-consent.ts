@@ -33,7 +33,7 @@ export async function reportSandbox(
 }
 
 /** Keeps one runner informed of the consent that its machine has. */
-export class ConsentLine {
+export class ConsentNotifier {
   readonly #engine: Engine;
   readonly #send: (frame: ServerFrame) => void;
   /** Consent as last sent to the runner. */
@@ -53,13 +53,13 @@ export class ConsentLine {
   }
 
   /** Sends the current consent, if it has changed or the runner is to look for a sandbox. */
-  tell(runnerId: string, look = false): Promise<void> {
-    const telling = this.#sending.then(() => this.#tell(runnerId, look));
+  send(runnerId: string, look = false): Promise<void> {
+    const telling = this.#sending.then(() => this.#sendNow(runnerId, look));
     this.#sending = telling.catch(() => {});
     return telling;
   }
 
-  async #tell(runnerId: string, look: boolean): Promise<void> {
+  async #sendNow(runnerId: string, look: boolean): Promise<void> {
     const row = await this.#engine.store.read((reader) => findRunner(reader, runnerId));
     if (!row) return;
     const before = this.#sent;
@@ -94,7 +94,7 @@ export async function changeConsent(
     const unsandboxed = allowed ? JSON.stringify({ by, at: isoTime(work.now) }) : null;
     await setConsent(work.tx, { id, unsandboxed });
     const action = allowed ? "unsandboxed_allowed" : "unsandboxed_revoked";
-    await work.tell({ orgId, by, area: "runner", action, subjectId: id });
+    await work.reportChange({ orgId, by, area: "runner", action, subjectId: id });
     return { ...runner, unsandboxed };
   });
   engine.announcer.hint("sandbox", allowed ? "allowed" : "revoked", id);

@@ -7,8 +7,8 @@ import type { EventRow, PromptRow, RunnerRow, RunRow, SessionRow } from "#engine
 import { findBlob, keepBlob } from "#engine/sessions/log/blob-queries.ts";
 import { listHistory } from "#engine/sessions/log/event-queries.ts";
 import { findPrompt } from "#engine/sessions/prompts/prompt-queries.ts";
-import { findTimePlace } from "#engine/sessions/purge/person-queries.ts";
-import { findSession, findThread, listSessionLives } from "#engine/sessions/queries.ts";
+import { findLocalTimeSettings } from "#engine/sessions/purge/person-queries.ts";
+import { findSession, findThread, listSessionLifecycles } from "#engine/sessions/queries.ts";
 import type { Engine } from "#engine/work.ts";
 import type { BriefText, HistoryItem, HistoryPage, Material } from "#protocol/frames.ts";
 import { type Attachment, type Author, isOrchestrator } from "#protocol/sessions.ts";
@@ -161,7 +161,8 @@ export async function readMaterial(
         run.claimed_at ?? 0,
       )
     : null;
-  const place = session.owner_id === null ? null : await findTimePlace(reader, session.owner_id);
+  const place =
+    session.owner_id === null ? null : await findLocalTimeSettings(reader, session.owner_id);
   const material: Material = {
     ...(history && { history }),
     ...(place && { time: { at: run.claimed_at ?? 0, ...place } }),
@@ -214,13 +215,13 @@ export async function fetchBlob(
 }
 
 /** Sorts out which of these sessions are resting and which are gone for good; others may be at work. */
-export function whatBecameOf(
+export function classifySessions(
   engine: Engine,
   { id: runnerId, org_id: orgId }: RunnerRow,
   sessions: readonly string[],
 ): Promise<{ resting: string[]; gone: string[] }> {
   return engine.store.read(async (reader) => {
-    const rows = await listSessionLives(reader, orgId, sessions);
+    const rows = await listSessionLifecycles(reader, orgId, sessions);
     const byId = new Map(rows.map((row) => [row.id, row]));
     const resting: string[] = [];
     const gone: string[] = [];

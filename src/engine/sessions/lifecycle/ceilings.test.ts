@@ -32,7 +32,7 @@ function somebody(orgId = `org_${++people}`): Extract<Principal, { kind: "user" 
 
 const prompt = { content: "go", thread: "main", attachments: [] };
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let made: TestDatabase | undefined;
     let store: Store;
@@ -122,7 +122,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(new Set(await awake(who))).toEqual(new Set([...ids.slice(1), first]));
     });
 
-    it("makes one pay that comes back from the archive, and refuses a prompt to it without a change", async () => {
+    it("counts a session restored from the archive, and refuses a prompt to it without a change", async () => {
       const who = somebody();
       const [put = ""] = await idle(who, 1);
       await kernel.sessions.archive(who, put, false);
@@ -218,7 +218,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await kernel.sessions.hibernate(who, asleep);
       const ids = await idle(who, PER_USER);
       const sent = await command(kernel.engine, async (work) => {
-        const session = await work.family(asleep);
+        const session = await work.sessionWithParent(asleep);
         if (!session) throw new Error("it is gone");
         return admitPrompt(work, session, {
           id: work.ids.mint("pmt"),
@@ -245,7 +245,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await kernel.sessions.get(who, ids[0] ?? "")).toMatchObject({ activity: "asleep" });
     });
 
-    it("goes on behind those that cannot wake, so that others have their turn", async () => {
+    it("continues behind sessions that cannot wake, so that others are tried", async () => {
       const crowd = somebody();
       await busy(crowd, PER_USER);
       const other = somebody();
@@ -273,7 +273,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("ceilings on SQLite", async () => undefined);
+suite("ceilings on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("on PostgreSQL", () => {
-  story("ceilings on PostgreSQL", () => createTestDatabase());
+  suite("ceilings on PostgreSQL", () => createTestDatabase());
 });

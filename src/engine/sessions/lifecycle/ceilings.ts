@@ -72,13 +72,13 @@ async function makeRoom(
     const session = await work.session(id);
     if (session?.row.lifecycle !== "active") continue;
     await setLifecycle(work, session, "sleep", MADE_ROOM);
-    sayAsleep(work, session, limit);
+    appendAsleepNotice(work, session, limit);
     return true;
   }
   return false;
 }
 
-function sayAsleep(work: Work, session: SessionWriter, limit: number): void {
+function appendAsleepNotice(work: Work, session: SessionWriter, limit: number): void {
   session.record({
     type: "notice",
     // Without a thread: people read the entry, the agent is not notified.

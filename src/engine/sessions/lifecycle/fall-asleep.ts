@@ -2,7 +2,7 @@
  * Puts sessions to sleep that nobody has used for a while: their data stays, their processes end. A
  * session that could not wake for a prompt is tried again.
  */
-import { eachApart } from "#engine/each-apart.ts";
+import { forEachIndependently } from "#engine/for-each-independently.ts";
 import { command, type Engine } from "#engine/work.ts";
 import { listHeldAsleep, listIdle } from "../queries.ts";
 import { changeLifecycle, refusesToWake } from "./lifecycle.ts";
@@ -11,7 +11,7 @@ const BATCH = 100;
 
 export async function fallAsleep(engine: Engine, now: number, idleMs: number): Promise<void> {
   const idle = await engine.store.read((reader) => listIdle(reader, { now, idleMs, limit: BATCH }));
-  await eachApart(idle, (id) =>
+  await forEachIndependently(idle, (id) =>
     command(engine, async (work) => {
       const session = await work.session(id);
       if (!session) return;
@@ -29,9 +29,9 @@ export async function fallAsleep(engine: Engine, now: number, idleMs: number): P
  */
 export async function wakeHeld(engine: Engine, after: string): Promise<string> {
   const held = await engine.store.read((reader) => listHeldAsleep(reader, after, BATCH));
-  await eachApart(held, (id) =>
+  await forEachIndependently(held, (id) =>
     command(engine, async (work) => {
-      const session = await work.family(id);
+      const session = await work.sessionWithParent(id);
       if (session?.row.lifecycle !== "hibernated" || session.row.waiting === 0) return;
       if (await refusesToWake(work, session, "system")) return;
       await changeLifecycle(work, session, "active");

@@ -7,7 +7,7 @@ import { listLastSeqs } from "../queries.ts";
 
 const BATCH = 1_000;
 
-export async function tellGrowth({ store, announcer }: Engine): Promise<void> {
+export async function announceGrowth({ store, announcer }: Engine): Promise<void> {
   if (store.dialect === "sqlite") return;
   const watched = announcer.watched();
   for (let at = 0; at < watched.length; at += BATCH) {

@@ -15,14 +15,14 @@ import {
   type Principal,
   principalKey,
   requireSignedIn,
-  sessionThing,
+  sessionResource,
 } from "#engine/requests/principal.ts";
 import { findRun, saveRun } from "#engine/runs/queries.ts";
 import type { EventRow, SessionRow } from "#engine/schema.ts";
 import { forgetToolResult } from "#engine/tools/queries.ts";
 import { command, type Engine, type SessionWriter, type Work } from "#engine/work.ts";
 import { redactPrompt } from "../prompts/prompt-queries.ts";
-import { findThread, freshContext } from "../queries.ts";
+import { findThread, resetContext } from "../queries.ts";
 import { listCallsOfPrompt, listEntryRows, saveRedacted } from "./event-queries.ts";
 import { REMOVED } from "./event-view.ts";
 
@@ -69,7 +69,7 @@ export async function lockToRedact(
   what: "session" | "prompt",
 ): Promise<SessionWriter> {
   // Locks the parent too, which may have been notified of the content.
-  const session = await work.family(sessionId);
+  const session = await work.sessionWithParent(sessionId);
   if (!session || !mayRedact(principal, session.row)) throw notFound(what);
   requireSignedIn(principal, "Removing content");
   return session;
@@ -78,7 +78,7 @@ export async function lockToRedact(
 /** True for the session's owner, and for admins, who need not be able to read it. */
 function mayRedact(principal: Principal, row: SessionRow): boolean {
   if (principal.kind !== "user") return false;
-  if (may(principal, "session.manage", sessionThing(row))) return true;
+  if (may(principal, "session.manage", sessionResource(row))) return true;
   return may(principal, "session.oversee", { orgId: row.org_id });
 }
 
@@ -196,5 +196,5 @@ async function forgetContext(work: Work, session: SessionWriter, entry: EventRow
   const thread = await findThread(work.tx, session.row.id, entry.thread);
   if (thread?.summary != null && thread.summary_through_seq >= entry.seq)
     // The context begins where it did; without a summary its history is read whole again.
-    await freshContext(work.tx, thread.id, thread.context_after_seq);
+    await resetContext(work.tx, thread.id, thread.context_after_seq);
 }

@@ -69,7 +69,7 @@ describe("admission", () => {
     expect(await prompts()).toHaveLength(MAX_WAITING + 1);
   });
 
-  it("wakes a session that sleeps, and refuses one that was put away", async () => {
+  it("wakes a hibernated session and refuses an archived one", async () => {
     const { id, send, kernel, prompts } = await start();
     await kernel.sessions.hibernate(owner, id);
     await send(id, "wake up");

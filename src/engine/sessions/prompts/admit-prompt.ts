@@ -7,7 +7,7 @@ import { cleanJson, cleanText } from "#base/text/clean-text.ts";
 import type { GateDecision } from "#engine/gates/decision.ts";
 import { decideGate } from "#engine/gates/gates.ts";
 import { findOpenQuestion } from "#engine/gates/queries.ts";
-import { answersInWords } from "#engine/gates/question-words.ts";
+import { answersInWords } from "#engine/gates/question-text.ts";
 import { deliverNow } from "#engine/notices/deliver-at-end.ts";
 import { deleteRun, listLiveRuns } from "#engine/runs/queries.ts";
 import type { RunOptions } from "#engine/runs/run-options.ts";
@@ -137,7 +137,7 @@ async function admit(
   const question = await findQuestionFor(work, row, input);
   if (question) return answerQuestion(work, session, input, question, contentHash);
 
-  const live = await standingInTheWay(work, row, input.thread);
+  const live = await findBlockingRuns(work, row, input.thread);
   const decision = await decide(work, session, input, live);
   if (decision.kind === "refuse") {
     throw new Refusal("limit", "queue_full", QUEUE_FULL, { retryAfterMs: 5_000 });
@@ -283,7 +283,7 @@ async function ensureThread(work: Work, session: SessionRow, name: string): Prom
   });
 }
 
-async function standingInTheWay(
+async function findBlockingRuns(
   work: Work,
   session: SessionRow,
   thread: string,

@@ -8,7 +8,7 @@ import { showLiveRuns } from "#engine/transitions/session-transitions.ts";
 import type { SessionWriter, Work } from "#engine/work.ts";
 import type { Notice } from "#protocol/notices/notices.ts";
 import { cutTurn } from "../turns/cut-turn.ts";
-import { noteRest, pump, settlePrompt } from "../turns/turns.ts";
+import { endSessionStart, pump, settlePrompt } from "../turns/turns.ts";
 import { COLLECT_TIMER } from "./admit-prompt.ts";
 import { refuseUnlessWaiting } from "./collect.ts";
 import { listCollecting, savePrompt } from "./prompt-queries.ts";
@@ -32,7 +32,7 @@ export async function withdrawPrompt(
   await pump(work, session);
   // The turn before it has ended, and no other prompt is left to follow that turn.
   const outcome = session.row.last_outcome ?? "withdrawn";
-  noteRest(session, { prompt, runId: null, outcome });
+  endSessionStart(session, { prompt, runId: null, outcome });
 }
 
 export async function editPrompt(

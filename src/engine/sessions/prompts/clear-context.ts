@@ -1,6 +1,6 @@
 /** A fresh context: the thread's history stays readable, but the agent no longer sees it. */
 import type { SessionWriter, Work } from "#engine/work.ts";
-import { findThread, freshContext } from "../queries.ts";
+import { findThread, resetContext } from "../queries.ts";
 
 export function isClear(content: string): boolean {
   return content.trim() === "/clear";
@@ -26,5 +26,5 @@ export async function clearContext(
     ],
     reason: "context_cleared",
   });
-  if (thread) await freshContext(work.tx, thread.id, seq);
+  if (thread) await resetContext(work.tx, thread.id, seq);
 }

@@ -15,7 +15,7 @@ import { mergeCollected, RANK_NORMAL } from "./prompt-queue.ts";
 export async function collectTimerDue(work: Work, timer: TimerRow): Promise<void> {
   // A session's id has no slash; a thread's name may.
   const slash = timer.subject.indexOf("/");
-  const session = await work.family(timer.subject.slice(0, slash));
+  const session = await work.sessionWithParent(timer.subject.slice(0, slash));
   if (!session) return;
   await flushCollected(work, session, timer.subject.slice(slash + 1));
   await pump(work, session);

@@ -5,15 +5,15 @@ import { decodeCursor, pageOf } from "#engine/requests/cursor.ts";
 import type { Principal } from "#engine/requests/principal.ts";
 import { matchRunners, takeoverAt } from "#engine/runs/claims/runner-match.ts";
 import { listLiveRuns } from "#engine/runs/queries.ts";
-import type { RunnerStanding } from "#engine/runs/runners/runner-capabilities.ts";
-import { listStandings } from "#engine/runs/runners/runner-queries.ts";
+import type { RunnerAvailability } from "#engine/runs/runners/runner-capabilities.ts";
+import { listRunnerAvailability } from "#engine/runs/runners/runner-queries.ts";
 import type { PromptRow, RunRow } from "#engine/schema.ts";
 import type { Engine } from "#engine/work.ts";
 import type { Page } from "#protocol/page.ts";
 import type { Prompt, PromptState } from "#protocol/sessions.ts";
 import { findBlob } from "../log/blob-queries.ts";
 import { findSession } from "../queries.ts";
-import { requireReadable } from "../reading.ts";
+import { requireReadable } from "../session-access.ts";
 import { promptView } from "../views.ts";
 import {
   countAhead,
@@ -81,7 +81,7 @@ export function createPromptReads({ store, clock }: Engine) {
 interface QueueContext {
   live: readonly RunRow[];
   /** Read only when a run waits for a runner, or a runner holds it. */
-  runners: readonly RunnerStanding[];
+  runners: readonly RunnerAvailability[];
 }
 
 /** Reads what explains why the prompts of a session wait, once for all of them. */
@@ -92,7 +92,7 @@ async function readQueueContext(
 ): Promise<QueueContext> {
   const live = await listLiveRuns(reader, sessionId);
   const needsRunners = live.some((run) => run.state === "pending" || run.runner_id !== null);
-  return { live, runners: needsRunners ? await listStandings(reader, orgId) : [] };
+  return { live, runners: needsRunners ? await listRunnerAvailability(reader, orgId) : [] };
 }
 
 /** Receipt of a prompt: its state, and the reason why it waits. */

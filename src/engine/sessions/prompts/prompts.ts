@@ -1,7 +1,7 @@
 /** Prompts as their callers use them: admission, and changes to waiting prompts. */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { findRepeated, type IdempotentRequest } from "#engine/requests/idempotency.ts";
-import { may, type Principal, principalKey, sessionThing } from "#engine/requests/principal.ts";
+import { may, type Principal, principalKey, sessionResource } from "#engine/requests/principal.ts";
 import type { RunOptions } from "#engine/runs/run-options.ts";
 import type { PromptRow, SessionRow } from "#engine/schema.ts";
 import { command, type Engine, type SessionWriter, type Work } from "#engine/work.ts";
@@ -41,10 +41,10 @@ export function createPrompts(engine: Engine) {
   ): Promise<Prompt> {
     await command(engine, async (work) => {
       const found = await findPrompt(work.tx, id);
-      const session = found && (await work.family(found.session_id));
+      const session = found && (await work.sessionWithParent(found.session_id));
       // Read again under the lock: the prompt may have started meanwhile.
       const prompt = session && (await findPrompt(work.tx, id));
-      if (!session || !prompt || !may(principal, "session.prompt", sessionThing(session.row))) {
+      if (!session || !prompt || !may(principal, "session.prompt", sessionResource(session.row))) {
         throw notFound("prompt");
       }
       if (!mayChange(principal, prompt)) throw notYours();
@@ -67,7 +67,7 @@ export function createPrompts(engine: Engine) {
       const full = { ...request, id: ids.mint("pmt"), runId: ids.mint("run") };
       const row = await command(engine, async (work) => {
         const session = await findOrMake(work, principal, sessionId);
-        if (!session || !may(principal, "session.prompt", sessionThing(session.row))) {
+        if (!session || !may(principal, "session.prompt", sessionResource(session.row))) {
           throw notFound("session");
         }
         const repeated = await findRepeated(work, principalKey(principal), idempotent, full.id);
@@ -85,8 +85,8 @@ export function createPrompts(engine: Engine) {
       const fresh = { id: ids.mint("pmt"), runId: ids.mint("run") };
       const row = await command(engine, async (work) => {
         const failed = await findPrompt(work.tx, id);
-        const session = failed && (await work.family(failed.session_id));
-        if (!session || !may(principal, "session.prompt", sessionThing(session.row))) {
+        const session = failed && (await work.sessionWithParent(failed.session_id));
+        if (!session || !may(principal, "session.prompt", sessionResource(session.row))) {
           throw notFound("prompt");
         }
         if (!mayChange(principal, failed)) throw notYours();
@@ -112,10 +112,10 @@ async function findOrMake(
   principal: Principal,
   sessionId: string,
 ): Promise<SessionWriter | undefined> {
-  const session = await work.family(sessionId);
+  const session = await work.sessionWithParent(sessionId);
   if (session) return session;
   await work.emit({ type: "session_missing", sessionId, principal });
-  return work.family(sessionId);
+  return work.sessionWithParent(sessionId);
 }
 
 /** An agent withdraws or edits only its own prompts: a person's words to its child stay as they are. */
@@ -216,7 +216,7 @@ function mayAnswer(principal: Principal, row: SessionRow): boolean {
   return (
     principal.kind === "user" &&
     principal.userId === row.owner_id &&
-    may(principal, "approval.decide", sessionThing(row))
+    may(principal, "approval.decide", sessionResource(row))
   );
 }
 

@@ -12,7 +12,7 @@ import { lockSession } from "../queries.ts";
 const prepare = statements<KernelTables>();
 
 /** Sort key of a session in the order of purging. */
-export interface PurgePlace {
+export interface PurgePosition {
   /** Time when the session was archived, or when its own row was removed. */
   at: number;
   id: string;
@@ -20,7 +20,7 @@ export interface PurgePlace {
 
 const selectPurgeable = prepare<
   { before: number; at: number; id: string; limit: number },
-  PurgePlace
+  PurgePosition
 >((db, p) =>
   db
     .selectFrom("sessions")
@@ -40,15 +40,15 @@ const selectPurgeable = prepare<
     .orderBy("archived_at")
     .orderBy("id")
     .limit(p("limit"))
-    .$castTo<PurgePlace>(),
+    .$castTo<PurgePosition>(),
 );
 /** Archived sessions that are due, longest archived first, after this place. */
 export function listPurgeable(
   reader: Reader,
   before: number,
-  { at, id }: PurgePlace,
+  { at, id }: PurgePosition,
   limit: number,
-): Promise<PurgePlace[]> {
+): Promise<PurgePosition[]> {
   return reader.all(selectPurgeable, { before, at, id, limit });
 }
 
@@ -162,7 +162,7 @@ const insertRemains = prepare<SessionRemainsRow, unknown>((db, p) =>
     })
     .onConflict((conflict) => conflict.column("session_id").doNothing()),
 );
-const selectRemains = prepare<PurgePlace & { limit: number }, PurgePlace>((db, p) =>
+const selectRemains = prepare<PurgePosition & { limit: number }, PurgePosition>((db, p) =>
   db
     .selectFrom("session_remains")
     .select(["session_id as id", "created_at as at"])
@@ -180,9 +180,9 @@ const selectRemains = prepare<PurgePlace & { limit: number }, PurgePlace>((db, p
 /** Sessions whose own row is gone but whose bulk is left, oldest first, after this place. */
 export function listRemains(
   reader: Reader,
-  { at, id }: PurgePlace,
+  { at, id }: PurgePosition,
   limit: number,
-): Promise<PurgePlace[]> {
+): Promise<PurgePosition[]> {
   return reader.all(selectRemains, { at, id, limit });
 }
 const selectRemainsOf = prepare<

@@ -3,7 +3,7 @@
  * of somebody whose data is to be removed. Work is done in steps of a bounded number of rows, each
  * a transaction of its own; a step that finds the database busy asks for a longer pause.
  */
-import { eachApart } from "#engine/each-apart.ts";
+import { forEachIndependently } from "#engine/for-each-independently.ts";
 import { createPace, type StepTimes, timed } from "#engine/timers/pace.ts";
 import { command, type Engine, type Work } from "#engine/work.ts";
 import { findWorkspace } from "#engine/workspaces/queries.ts";
@@ -16,7 +16,7 @@ import {
   listRemains,
   listRemainsOf,
   lockRemains,
-  type PurgePlace,
+  type PurgePosition,
   purgeBulk,
   purgeSession,
 } from "./purge-queries.ts";
@@ -25,7 +25,7 @@ import {
 const BATCH = 20;
 /** Rows of one step where nothing is measured. */
 const FEW_ROWS = 50;
-const START: PurgePlace = { at: 0, id: "" };
+const START: PurgePosition = { at: 0, id: "" };
 /** Delay before the removal of a session is tried again after a failure. */
 const FAILED_AGAIN_MS = 10 * 60_000;
 
@@ -76,16 +76,16 @@ export function createPurger(engine: Engine, tables: readonly string[]): Purger 
  */
 function createWorklist(
   { clock }: Engine,
-  list: (after: PurgePlace) => Promise<readonly PurgePlace[]>,
+  list: (after: PurgePosition) => Promise<readonly PurgePosition[]>,
 ) {
   const instant = () => clock.steady?.() ?? clock.now();
   /** Failed sessions, and the time when each is tried again. */
   const failed = new Map<string, number>();
   let place = START;
-  let waiting: PurgePlace[] = [];
+  let waiting: PurgePosition[] = [];
   return {
     /** Next session; undefined at the end of the list, which begins anew with the next call. */
-    async next(): Promise<PurgePlace | undefined> {
+    async next(): Promise<PurgePosition | undefined> {
       while (waiting.length === 0) {
         const some = await list(place);
         place = some.at(-1) ?? START;
@@ -94,10 +94,10 @@ function createWorklist(
       }
       return waiting.shift();
     },
-    goOnWith(one: PurgePlace): void {
+    goOnWith(one: PurgePosition): void {
       waiting.unshift(one);
     },
-    async attempt<T>({ id }: PurgePlace, act: () => Promise<T>): Promise<T> {
+    async attempt<T>({ id }: PurgePosition, act: () => Promise<T>): Promise<T> {
       try {
         return await act();
       } catch (error) {
@@ -145,16 +145,16 @@ export async function purgeSessionsOf(
   tables: readonly string[],
 ): Promise<boolean> {
   const some = await engine.store.read((reader) => listOwnedSessions(reader, orgId, userId, BATCH));
-  await eachApart(some, async ({ id }) => {
+  await forEachIndependently(some, async ({ id }) => {
     await command(engine, async (work) => {
-      const session = await work.family(id);
+      const session = await work.sessionWithParent(id);
       if (session && session.row.lifecycle !== "terminated") await terminateTree(work, session);
     });
     const all = { tables, rows: FEW_ROWS };
     await removeSession(engine, id, () => Number.POSITIVE_INFINITY, all);
   });
   const remains = await engine.store.read((reader) => listRemainsOf(reader, orgId, userId, BATCH));
-  await eachApart(remains, async ({ session_id: id }) => {
+  await forEachIndependently(remains, async ({ session_id: id }) => {
     while (!(await purgeRemains(engine, id, tables, FEW_ROWS)).isOver);
   });
   return some.length === 0 && remains.length === 0;

@@ -6,8 +6,12 @@
  */
 import { cleanText } from "#base/text/clean-text.ts";
 import { withdrawGates } from "#engine/gates/gates.ts";
-import { type RunRequirements, requirementsKey, sessionDemands } from "#engine/runs/claims/fit.ts";
-import { folderDemands } from "#engine/runs/claims/folder-demands.ts";
+import {
+  type RunRequirements,
+  requirementsKey,
+  sessionRequirements,
+} from "#engine/runs/claims/fit.ts";
+import { folderRequirements } from "#engine/runs/claims/folder-requirements.ts";
 import { insertRun, listLiveRuns, saveRunAndLease } from "#engine/runs/queries.ts";
 import { parseRunOptions } from "#engine/runs/run-options.ts";
 import type { PromptRow, RunRow, SessionRow } from "#engine/schema.ts";
@@ -16,7 +20,7 @@ import { createdRun, endStateOf, transitionRun } from "#engine/transitions/run-t
 import { showLastTurn, showLiveRuns } from "#engine/transitions/session-transitions.ts";
 import type { SessionWriter, Work } from "#engine/work.ts";
 import { findWorkspace } from "#engine/workspaces/queries.ts";
-import type { Demands } from "#protocol/runs.ts";
+import type { RunnerRequirements } from "#protocol/runs.ts";
 import type { Outcome } from "#protocol/sessions.ts";
 import { clearContext, isClear } from "../prompts/clear-context.ts";
 import { listWaiting, nextQueued, savePrompt } from "../prompts/prompt-queries.ts";
@@ -89,10 +93,10 @@ async function start(work: Work, session: SessionWriter, prompt: PromptRow): Pro
   const workspace = session.isNew ? undefined : await findWorkspace(work.tx, session.row.id);
   const isHeld = workspace?.left_at === null;
   const pinned = isHeld ? workspace.runner_id : null;
-  const folder = pinned === null ? await folderDemands(work, session.row) : {};
+  const folder = pinned === null ? await folderRequirements(work, session.row) : {};
   const run = newRun(work, session.row, prompt, pinned, folder);
   await insertRun(work.tx, run);
-  work.begun.push(run);
+  work.newRuns.push(run);
   session.record({ type: "run_created", thread: run.thread, promptId: prompt.id, runId: run.id });
   return run;
 }
@@ -102,11 +106,11 @@ function newRun(
   session: SessionRow,
   prompt: PromptRow,
   pinnedRunnerId: string | null,
-  folder: Demands,
+  folder: RunnerRequirements,
 ): RunRow {
   const options = parseRunOptions(prompt.run_options);
   // The requirements of the session's first run hold for later prompts; a run may require more.
-  const demands = { ...folder, ...sessionDemands(session), ...options.demands };
+  const demands = { ...folder, ...sessionRequirements(session), ...options.demands };
   const requirements: RunRequirements = {
     orgId: session.org_id,
     ownerId: session.owner_id,
@@ -244,7 +248,7 @@ export async function settlePrompt(
   });
   if (run) {
     await pump(work, session, session.row.exclusive === 1 ? [] : undefined);
-    noteRest(session, { prompt, runId: run.id, outcome });
+    endSessionStart(session, { prompt, runId: run.id, outcome });
   }
   await work.emit({ type: "prompt_settled", session, prompt, run });
 }
@@ -256,7 +260,10 @@ interface LastTurn {
 }
 
 /** Ends the `session_start` of a session that has come to rest. The run state must be up to date. */
-export function noteRest(session: SessionWriter, { prompt, runId, outcome }: LastTurn): void {
+export function endSessionStart(
+  session: SessionWriter,
+  { prompt, runId, outcome }: LastTurn,
+): void {
   const { row } = session;
   if (row.run_state !== null || row.started === 0) return;
   row.started = 0;
@@ -276,19 +283,19 @@ export function addUsage(
   run: RunRow,
   usage: NonNullable<Ending["usage"]>,
 ): void {
-  run.input_tokens = added(run.input_tokens, usage.inputTokens);
-  run.output_tokens = added(run.output_tokens, usage.outputTokens);
+  run.input_tokens = addBounded(run.input_tokens, usage.inputTokens);
+  run.output_tokens = addBounded(run.output_tokens, usage.outputTokens);
   if (usage.costMicros === null) {
     run.unpriced = 1;
     session.row.cost_unknown = 1;
     return;
   }
-  run.cost_micros = added(run.cost_micros ?? 0, usage.costMicros);
-  session.row.cost_micros = added(session.row.cost_micros, usage.costMicros);
+  run.cost_micros = addBounded(run.cost_micros ?? 0, usage.costMicros);
+  session.row.cost_micros = addBounded(session.row.cost_micros, usage.costMicros);
 }
 
 /** Adds to a sum that only grows, and stays a number that both databases hold exactly. */
-export function added(sum: number, more: number): number {
+export function addBounded(sum: number, more: number): number {
   const counted = Number.isFinite(more) && more > 0 ? Math.round(more) : 0;
   return Math.min(sum + counted, Number.MAX_SAFE_INTEGER);
 }

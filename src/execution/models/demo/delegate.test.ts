@@ -77,7 +77,7 @@ describe("the demo's orchestrator", () => {
     expect(asked.said).toContain("answer there");
   });
 
-  it("answers news of what it never asked for in words alone", async () => {
+  it("answers notices about unknown children with text alone", async () => {
     expect((await turn([], news("hello"))).calls).toEqual([]);
     expect((await turn([], news("It is in `rm -rf /tmp/x`."))).calls).toEqual([]);
     expect((await turn([], news("make a web page about cats"))).calls).toEqual([]);

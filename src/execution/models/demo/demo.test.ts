@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "#base/clock.ts";
-import { toolOffer, workspaceTools } from "#protocol/tools.ts";
+import { toolDefinition, workspaceTools } from "#protocol/tools.ts";
 import { collect, failureIn, request, responseIn, streamed } from "../fake-request.ts";
 import type { AssistantPart, ModelMessage, ModelRequest, ToolResultPart } from "../model.ts";
 import { createDemoProvider, INTRODUCTION } from "./demo-provider.ts";
@@ -34,7 +34,7 @@ async function turn(
     const asked: ModelRequest = request("", {
       model: "story",
       messages: [...messages],
-      tools: offered.map(toolOffer),
+      tools: offered.map(toolDefinition),
     });
     const events = await collect(demo, asked);
     const response = responseIn(events);
@@ -130,7 +130,7 @@ describe("the web page", () => {
       const messages = whole.messages.slice(0, cut);
       if (messages.at(-1)?.role === "assistant") continue;
       const response = responseIn(
-        await collect(demo, request("", { messages, tools: workspaceTools.map(toolOffer) })),
+        await collect(demo, request("", { messages, tools: workspaceTools.map(toolDefinition) })),
       );
       const next = whole.messages[cut];
       const expected = next?.role === "assistant" ? next.content : [];
@@ -190,7 +190,7 @@ describe("other stories", () => {
     ];
     const asked = request("", {
       messages: [{ role: "user", content }],
-      tools: workspaceTools.map(toolOffer),
+      tools: workspaceTools.map(toolDefinition),
     });
     const { parts } = responseIn(await collect(demo, asked));
     expect(parts.at(-1)).toMatchObject({ tool: "bash", inputText: '{"command":"ls"}' });
@@ -240,7 +240,7 @@ describe("other stories", () => {
     expect(said.at(-1)).toContain("notes.md");
   });
 
-  it("tells what it did", async () => {
+  it("reports its work", async () => {
     const first = await turn("write a python script");
     const { said } = await turn("What did you do?", () => ({ text: "hello.py" }), {
       before: first.messages,
@@ -290,7 +290,7 @@ describe("other stories", () => {
   });
 });
 
-describe("what it is told", () => {
+describe("notices", () => {
   const MESSAGE =
     '[from Muster]\n[mailbox, guest] 1 message for you.\n\n1. question msg_1 from "Bo" (@bo, ses_9), another person\'s agent.\n> Make me a tiny web page about otters\n\nTo answer one, call mailbox_send.';
   const NEWS =

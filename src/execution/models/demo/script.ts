@@ -73,14 +73,14 @@ export function readScene({ messages, tools, system }: ModelRequest): Scene {
 }
 
 /** Mailbox messages and notices of the board, which no person wrote. */
-export const IS_TOLD = /^\[(mailbox|mailbox, guest|tasks)\] /;
+export const IS_NOTICE = /^\[(mailbox|mailbox, guest|tasks)\] /;
 
 /** True when the model has answered anything but such a notice. */
 function hasAnswered(messages: readonly ModelMessage[]): boolean {
-  let isTold = false;
+  let isNotice = false;
   return messages.some((message) => {
-    if (message.role === "user") isTold = IS_TOLD.test(newestWords(message.content));
-    return message.role === "assistant" && !isTold;
+    if (message.role === "user") isNotice = IS_NOTICE.test(newestWords(message.content));
+    return message.role === "assistant" && !isNotice;
   });
 }
 
@@ -151,13 +151,13 @@ export function play({ stages, close }: Story, scene: Scene): Step {
   const done: (MadeCall | null)[] = stages.map(() => null);
   let at = 0;
   for (const [index, stage] of stages.entries()) {
-    const call = given(stage.call, scene);
+    const call = valueFor(stage.call, scene);
     const isOffered = scene.tools.has(call.tool);
     if (!isOffered && stage.isNeeded) return end(withoutTool(call.tool));
     if (!isOffered) continue;
     const found = scene.calls.findIndex(({ tool }, place) => place >= at && tool === call.tool);
     if (found < 0 && scene.calls.length < MAX_STEPS)
-      return { say: given(stage.say, scene), calls: [call] };
+      return { say: valueFor(stage.say, scene), calls: [call] };
     if (found < 0) break;
     at = found + 1;
     done[index] = scene.calls[found] ?? null;
@@ -166,7 +166,10 @@ export function play({ stages, close }: Story, scene: Scene): Step {
   return end(close(done, scene));
 }
 
-function given<T extends string | ToolCallStep>(value: T | ((scene: Scene) => T), scene: Scene): T {
+function valueFor<T extends string | ToolCallStep>(
+  value: T | ((scene: Scene) => T),
+  scene: Scene,
+): T {
   return typeof value === "function" ? value(scene) : value;
 }
 

@@ -9,14 +9,17 @@ export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 const OPENAI_REASONING = /^(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*-chat)/;
 const MAX_CACHE_KEY_CHARS = 64;
 
-export interface OptionsWish {
+export interface ProviderOptionsRequest {
   model: string;
   cacheKey: string;
   /** False for organisations that may not ask for summaries of reasoning. */
   wantsSummaries: boolean;
 }
 
-export function providerOptions(kind: ProviderKind, request: OptionsWish): SharedV4ProviderOptions {
+export function providerOptions(
+  kind: ProviderKind,
+  request: ProviderOptionsRequest,
+): SharedV4ProviderOptions {
   if (kind === "anthropic" || kind === "openai-compatible") return {};
   // The conversation is kept in our own log only; reasoning comes back encrypted instead.
   const openai = { store: false, promptCacheKey: cacheKeyOf(request.cacheKey) };

@@ -110,7 +110,7 @@ describe.each(PROVIDER_KINDS)("%s", (kind) => {
         { type: "reasoning", text: "hm, let me see" },
         { type: "text", text: "done" },
       ]);
-      await collect(open(), request("SAY again", { messages: goOn(response) }));
+      await collect(open(), request("SAY again", { messages: continueConversation(response) }));
       const sent = JSON.stringify(lastBody());
       expect(sent).toContain("hm, let me see");
       if (kind === "anthropic") expect(sent).toContain('"signature":"sig"');
@@ -120,14 +120,17 @@ describe.each(PROVIDER_KINDS)("%s", (kind) => {
 
   it("leaves out the reasoning of another model", async () => {
     const response = responseIn(await ask("THINK only mine\nSAY done"));
-    await collect(open(), request("", { model: "test-2", messages: goOn(response) }));
+    await collect(
+      open(),
+      request("", { model: "test-2", messages: continueConversation(response) }),
+    );
     expect(JSON.stringify(lastBody())).not.toContain("only mine");
   });
 
   it("asks without the reasoning that is refused", async () => {
     const said = `FAIL 400 1\nERROR invalid_request_error Invalid signature in thinking block of ${kind}\nSAY fine`;
     const response = responseIn(await ask("THINK bound to the past\nSAY done"));
-    const messages = goOn(response, said);
+    const messages = continueConversation(response, said);
     const events = await collect(open(), request("", { messages }));
     if (!messages.some(({ content }) => JSON.stringify(content).includes("bound to the past"))) {
       expect(failureIn(events).code).toBe("model_request_invalid");
@@ -357,7 +360,7 @@ describe("what is sent", () => {
 });
 
 /** Conversation as the loop would continue it. */
-function goOn({ parts }: ModelResponse, next = "SAY again"): ModelMessage[] {
+function continueConversation({ parts }: ModelResponse, next = "SAY again"): ModelMessage[] {
   const content = parts.filter(
     (part): part is Extract<AssistantPart, { type: "text" | "reasoning" }> =>
       ["text", "reasoning"].includes(part.type),

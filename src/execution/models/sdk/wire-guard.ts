@@ -27,7 +27,7 @@ export interface Chunks {
   cancel(): Promise<void>;
 }
 
-export interface Answer {
+export interface WireResponse {
   response: Response;
   /** Beginning of the body when the status is not a success; otherwise null. */
   refusal: string | null;
@@ -82,7 +82,7 @@ export class WireGuard {
   }
 
   /** Sends the request, and watches the answer. */
-  async open(input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): Promise<Answer> {
+  async open(input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): Promise<WireResponse> {
     this.#arm();
     try {
       // A redirect would carry the key to wherever it points.
@@ -106,7 +106,7 @@ export class WireGuard {
     return chunks ? new Response(asStream(chunks), { status, statusText, headers }) : response;
   };
 
-  async #check(response: Response): Promise<Answer> {
+  async #check(response: Response): Promise<WireResponse> {
     const { body, headers } = response;
     if (!response.ok) return { response, refusal: body ? await readStart(body) : "", chunks: null };
     this.hasBegun = true;

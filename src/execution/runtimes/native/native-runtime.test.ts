@@ -80,7 +80,7 @@ describe("the native loop", () => {
     ]);
   });
 
-  it("tells once, after a sleep, which background processes it ended", async () => {
+  it("reports once, after hibernation, which background processes were ended", async () => {
     const sessionId = "ses_slept";
     const { runtime, requests } = runtimeWith((n) =>
       n === 1
@@ -93,7 +93,7 @@ describe("the native loop", () => {
       return turn.items.flatMap((item) => (item.type === "notice" ? [item] : []));
     };
     expect(await work()).toEqual([]);
-    await runtime.letGo?.(sessionId, false);
+    await runtime.releaseSession?.(sessionId, false);
     const told = await work();
     expect(told).toMatchObject([{ forModel: true }]);
     expect(told[0]?.text).toContain("bg_1 (sleep 300 #");
@@ -463,7 +463,7 @@ describe("approvals", () => {
     expect(posts(turn.items)).toMatchObject([{ error: INTERRUPTED }]);
   });
 
-  it("tells a no, and an answer, again when the runner that was told is lost", async () => {
+  it("delivers a denial and an answer again when the runner that received them is lost", async () => {
     writeFileSync(counter, "");
     const asked = (callId: string, tool: string, input: unknown): JournalItem => ({
       type: "pre_tool",

@@ -61,8 +61,8 @@ export function createNativeRuntime({ redact, ...given }: NativeOptions): Runtim
     name: "native",
     readsFirst: true,
     runTurn: (turn) => runTurn(options, turn),
-    keeps: () => workspaces.sessions(),
-    async letGo(sessionId, isGone) {
+    heldSessions: () => workspaces.sessions(),
+    async releaseSession(sessionId, isGone) {
       if (!isGone) {
         await tools.rest(sessionId);
         return workspaces.hibernate(sessionId);

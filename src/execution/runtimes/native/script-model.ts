@@ -31,7 +31,7 @@ export function scriptModel(
     name: "test",
     async *stream(request) {
       requests.push({ ...request, messages: structuredClone([...request.messages]) as never });
-      yield* say(answer(requests.length, request), request.signal, requests.length);
+      yield* reply(answer(requests.length, request), request.signal, requests.length);
     },
   };
   return {
@@ -41,7 +41,7 @@ export function scriptModel(
         id === "test/none"
           ? { code: "model_not_available", message: "There is no such model." }
           : { provider, model: "script" },
-      offers: async () => [],
+      capabilities: async () => [],
       defaultModel: async () => ({ id: "test/script" }),
       configure() {},
       forget() {},
@@ -49,7 +49,7 @@ export function scriptModel(
   };
 }
 
-async function* say(
+async function* reply(
   answer: ScriptedReply,
   signal: AbortSignal,
   n: number,

@@ -16,7 +16,7 @@ import type { Redactor } from "#execution/tools/output/redact.ts";
 import type { RunnerTools } from "#execution/tools/tool.ts";
 import { INTERRUPTED, type JournalItem } from "#protocol/events.ts";
 import type { Decision } from "#protocol/frames.ts";
-import { type ToolOffer, toolOffer, workspaceTools } from "#protocol/tools.ts";
+import { type ToolDefinition, toolDefinition, workspaceTools } from "#protocol/tools.ts";
 import type { Turn, TurnEnd, TurnOver, Verdicts } from "../runtime.ts";
 import { askModel, type ShownText } from "./ask-model.ts";
 import { type Call, type Resumption, TOO_MANY } from "./calls/calls.ts";
@@ -55,7 +55,7 @@ export class TurnLoop {
   readonly #toolSignal = new AbortController();
   readonly #timeUp = new AbortController();
   readonly #requestSignal: AbortSignal;
-  readonly #offers: readonly ToolOffer[];
+  readonly #definitions: readonly ToolDefinition[];
   #step: number;
   #empty = 0;
   /** Text of the last response. */
@@ -66,7 +66,7 @@ export class TurnLoop {
     this.#parts = parts;
     this.#step = parts.resumption.lastStep;
     this.#said = parts.resumption.said;
-    this.#offers = offersOf(turn);
+    this.#definitions = definitionsOf(turn);
     this.#ids = new CallIds(turn.journaled, parts.conversation.messages);
     this.#requestSignal = AbortSignal.any([turn.signal, turn.killed, this.#timeUp.signal]);
     this.#endToolsWith(turn.signal, turn.killed);
@@ -142,7 +142,7 @@ export class TurnLoop {
       model,
       system,
       messages: conversation.messages,
-      tools: this.#offers,
+      tools: this.#definitions,
       cacheKey: turn.assignment.sessionId,
       runToken: turn.assignment.token,
       signal: this.#requestSignal,
@@ -303,8 +303,10 @@ function textOf({ parts }: ModelResponse): string {
 }
 
 /** Tools of the agent: its runner's and the server's. */
-function offersOf({ assignment, serverTools }: Turn): ToolOffer[] {
-  const own = workspaceTools.filter(({ name }) => assignment.tools.includes(name)).map(toolOffer);
+function definitionsOf({ assignment, serverTools }: Turn): ToolDefinition[] {
+  const own = workspaceTools
+    .filter(({ name }) => assignment.tools.includes(name))
+    .map(toolDefinition);
   return [...own, ...serverTools];
 }
 

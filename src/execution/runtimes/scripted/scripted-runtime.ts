@@ -86,7 +86,7 @@ async function playStep(stage: Stage, step: Step): Promise<StepResult> {
   switch (step.op) {
     case "say":
     case "think":
-      return say(turn, step.op === "say" ? "text" : "reasoning", step.text, step.line);
+      return emitText(turn, step.op === "say" ? "text" : "reasoning", step.text, step.line);
     case "sleep":
       await clock.sleep(step.delayMs, turn.signal);
       return turn.signal.aborted ? { items: [], end: { outcome: "aborted" } } : { items: [] };
@@ -110,7 +110,7 @@ async function playStep(stage: Stage, step: Step): Promise<StepResult> {
   }
 }
 
-async function say(
+async function emitText(
   turn: Turn,
   kind: "text" | "reasoning",
   text: string,

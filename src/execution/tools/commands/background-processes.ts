@@ -42,7 +42,7 @@ export interface EndedBySleep {
 interface RestedSession {
   lastNumber: number;
   ended: EndedBySleep[];
-  isTold: boolean;
+  isReported: boolean;
 }
 
 export class BackgroundProcesses {
@@ -103,8 +103,8 @@ export class BackgroundProcesses {
   /** Ended processes that the agent was not notified of; they count as delivered from now on. */
   takeEndedByRest(sessionId: string): readonly EndedBySleep[] {
     const rested = this.#rested.get(sessionId);
-    if (!rested || rested.isTold) return [];
-    rested.isTold = true;
+    if (!rested || rested.isReported) return [];
+    rested.isReported = true;
     return rested.ended;
   }
 
@@ -117,7 +117,7 @@ export class BackgroundProcesses {
       command: command.slice(0, REMEMBERED_CHARS),
     }));
     this.#rested.delete(sessionId);
-    this.#rested.set(sessionId, { lastNumber: session.lastNumber, ended, isTold: false });
+    this.#rested.set(sessionId, { lastNumber: session.lastNumber, ended, isReported: false });
     const [oldest] = this.#rested.keys();
     if (this.#rested.size > MAX_RESTED && oldest !== undefined) this.#rested.delete(oldest);
     this.#sessions.delete(sessionId);

@@ -39,7 +39,7 @@ export interface Root {
 }
 
 /** A resolved path of the agent; `names` has no links, dots or empty parts in it. */
-export interface Place {
+export interface ConfinedPath {
   readonly root: Root;
   readonly names: readonly string[];
 }
@@ -54,12 +54,12 @@ interface Entry {
   folder: Folder;
   /** Null for the root itself. */
   name: string | null;
-  place: Place;
+  place: ConfinedPath;
 }
 
-export type Opened =
+export type OpenedPath =
   | { kind: "file"; handle: FileHandle; stats: Stats; shown: string }
-  | { kind: "folder"; folder: Folder; place: Place; shown: string };
+  | { kind: "folder"; folder: Folder; place: ConfinedPath; shown: string };
 
 export function filesOf(workspace: Workspace): ConfinedFiles {
   const roots: [Root, Root] = [
@@ -84,7 +84,7 @@ export class ConfinedFiles {
   }
 
   /** Resolves a path by its text alone. Refuses a path outside of every root. */
-  locate(path: string): Place {
+  locate(path: string): ConfinedPath {
     const inside = this.#roots.map((root) => root.inside);
     const found = locatePath(inside, path);
     if ("problem" in found) throw new ToolProblem(found.problem);
@@ -92,13 +92,13 @@ export class ConfinedFiles {
   }
 
   /** Path as an agent would write it: relative in the workspace, absolute elsewhere. */
-  show({ root, names }: Place): string {
+  show({ root, names }: ConfinedPath): string {
     if (root === this.#roots[0]) return names.join("/") || ".";
     return posix.join(root.inside, ...names);
   }
 
   /** Opens a regular file or a folder for reading. */
-  async open(path: string): Promise<Opened> {
+  async open(path: string): Promise<OpenedPath> {
     const entry = await this.#find(this.locate(path));
     const { folder, name, place } = entry;
     const shown = this.show(place);
@@ -154,7 +154,7 @@ export class ConfinedFiles {
   }
 
   /** Follows links, as the agent sees them, until the last name is none. */
-  async #find(start: Place, makeFolders = false): Promise<Entry> {
+  async #find(start: ConfinedPath, makeFolders = false): Promise<Entry> {
     let place = start;
     for (let links = 0; links <= MAX_LINKS; links++) {
       const found = await this.#descend(place, makeFolders);
@@ -164,7 +164,10 @@ export class ConfinedFiles {
     throw new ToolProblem(`${this.show(start)} leads through too many links.`);
   }
 
-  async #descend(place: Place, makeFolders: boolean): Promise<Entry | { link: Place }> {
+  async #descend(
+    place: ConfinedPath,
+    makeFolders: boolean,
+  ): Promise<Entry | { link: ConfinedPath }> {
     const { root, names } = place;
     let folder = await openRoot(root);
     try {
@@ -197,7 +200,7 @@ export class ConfinedFiles {
   async #enter(
     folder: Folder,
     name: string,
-    { root, names }: Place,
+    { root, names }: ConfinedPath,
     index: number,
     makeFolders: boolean,
   ): Promise<Folder | null> {
@@ -218,7 +221,7 @@ export class ConfinedFiles {
     return await enterFolder(folder, name);
   }
 
-  #follow(root: Root, names: readonly string[], index: number, target: string): Place {
+  #follow(root: Root, names: readonly string[], index: number, target: string): ConfinedPath {
     const from = posix.join(root.inside, ...names.slice(0, index));
     try {
       return this.locate(posix.join(posix.resolve(from, target), ...names.slice(index + 1)));
@@ -283,7 +286,7 @@ async function readLink(folder: Folder, name: string): Promise<string | null> {
   }
 }
 
-async function provenFile(handle: FileHandle, shown: string): Promise<Opened> {
+async function provenFile(handle: FileHandle, shown: string): Promise<OpenedPath> {
   const stats = await handle.stat();
   if (stats.isFile()) return { kind: "file", handle, stats, shown };
   await handle.close();

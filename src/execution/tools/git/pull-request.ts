@@ -32,7 +32,7 @@ export interface PullRequest {
 
 const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_CHARS = 4_000_000;
-const MAX_SAID_CHARS = 500;
+const MAX_REPLY_CHARS = 500;
 const CREATED = 201;
 const UNPROCESSABLE = 422;
 
@@ -143,7 +143,7 @@ function parse(text: string): unknown {
 function problem({ credential }: PullRequestApi, { status, json }: ApiReply, what: string) {
   const { message = "", errors = [] } = problemSchema.safeParse(json).data ?? {};
   const words = [message, ...errors.flatMap((one) => one.message ?? [])].join(" ");
-  const said = cleanText(words).replaceAll(/\s+/g, " ").trim().slice(0, MAX_SAID_CHARS);
+  const said = cleanText(words).replaceAll(/\s+/g, " ").trim().slice(0, MAX_REPLY_CHARS);
   const advice =
     ADVICE[status] ?? (status >= 500 ? "Try again in a moment." : "Change it and try again.");
   return new ToolProblem(

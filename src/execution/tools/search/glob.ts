@@ -8,12 +8,12 @@ import { posix } from "node:path";
 import { globInput } from "#protocol/tools.ts";
 import {
   type ConfinedFiles,
+  type ConfinedPath,
   childPath,
   enterFolder,
   type Folder,
   filesOf,
   listFolder,
-  type Place,
 } from "../files/confined-files.ts";
 import { createTool, errnoOf, ToolProblem } from "../perform-tool.ts";
 import type { RunnerTool } from "../tool.ts";
@@ -122,7 +122,7 @@ function noneIfGone(error: unknown): null {
   throw error;
 }
 
-function describe(walk: Walk, files: ConfinedFiles, place: Place): string {
+function describe(walk: Walk, files: ConfinedFiles, place: ConfinedPath): string {
   const newest = walk.found.sort((a, b) => b.modifiedAt - a.modifiedAt).slice(0, MAX_RESULTS);
   const lines = newest.map(({ names }) =>
     files

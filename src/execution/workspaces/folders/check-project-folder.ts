@@ -52,10 +52,10 @@ export function resolveRules({
 }
 
 /** Takes hold of the folder, by its real path. */
-export function holdProjectFolder(wish: string, rules: FolderRules): HeldFolder {
-  if (!isAbsolute(wish)) throw refused("Give the folder as an absolute path.");
+export function holdProjectFolder(requested: string, rules: FolderRules): HeldFolder {
+  if (!isAbsolute(requested)) throw refused("Give the folder as an absolute path.");
   // Refused before its existence is checked: a refusal must not disclose it.
-  const path = real(wish);
+  const path = real(requested);
   checkPath(path, rules);
   if (!existsSync(path) || !statSync(path).isDirectory()) {
     throw refused("This folder does not exist on the runner's machine. Check the path.");

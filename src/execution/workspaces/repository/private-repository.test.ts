@@ -122,7 +122,7 @@ function filesWith(folder: string, words: readonly string[]): string {
   }
 }
 
-function story(name: string, provider: () => SandboxProvider): void {
+function suite(name: string, provider: () => SandboxProvider): void {
   describe(name, () => {
     it("clones, commits as the person, pushes, and says where it stands", async () => {
       const { workspace, folder, publish } = await openOn(provider(), `acme/${name}`);
@@ -383,6 +383,6 @@ git update-ref -- 'refs/heads/--upload-pack=x' HEAD; rm -f RAN`,
 }
 
 const PATH = "/usr/local/bin:/usr/bin:/bin";
-story("local", () => createLocal({ path: PATH }));
+suite("local", () => createLocal({ path: PATH }));
 if (bubblewrapFile !== undefined)
-  story("bubblewrap", () => createBubblewrap({ folder: join(top, "bwrap"), path: PATH }));
+  suite("bubblewrap", () => createBubblewrap({ folder: join(top, "bwrap"), path: PATH }));

@@ -65,7 +65,7 @@ async function start({ askTimeoutMs = 60_000, limits = DEFAULT_LIMITS } = {}) {
   return { workspaces, folder, space };
 }
 
-function wish(sessionId: string, repo: string, hasCredential = true): WorkspaceRequest {
+function request(sessionId: string, repo: string, hasCredential = true): WorkspaceRequest {
   const credential = { secret: "T", username: "x-access-token", password: TOKEN };
   const access: RepositoryAccess = {
     fullName: "acme/app",
@@ -89,7 +89,7 @@ describe.each([
     const before = connections;
     const stop = new AbortController();
     const slow = workspaces.open({
-      ...wish("ses_slow", silentUrl, hasCredential),
+      ...request("ses_slow", silentUrl, hasCredential),
       signal: stop.signal,
     });
     const failed = expect(slow).rejects.toMatchObject({
@@ -100,13 +100,13 @@ describe.each([
     // Another session waits for the same repository, and may leave before its clone has begun.
     const second = new AbortController();
     const waiting = workspaces.open({
-      ...wish("ses_waiting", silentUrl, hasCredential),
+      ...request("ses_waiting", silentUrl, hasCredential),
       signal: second.signal,
     });
     second.abort();
     await expect(waiting).rejects.toThrow(/stopped/);
     const repo = server.create(`acme/quick-${name.replaceAll(" ", "-")}`);
-    const quick = await workspaces.open(wish("ses_quick", repo));
+    const quick = await workspaces.open(request("ses_quick", repo));
     expect(readdirSync(quick.folder)).toContain("README.md");
     stop.abort();
     await failed;
@@ -116,7 +116,7 @@ describe.each([
 
   it("is given up after a while in any case, and says so", async () => {
     const { workspaces } = await start({ askTimeoutMs: 1_000 });
-    await expect(workspaces.open(wish("ses_1", silentUrl, hasCredential))).rejects.toThrow(
+    await expect(workspaces.open(request("ses_1", silentUrl, hasCredential))).rejects.toThrow(
       /took longer than 1 s and was stopped/,
     );
   });
@@ -125,7 +125,7 @@ describe.each([
     const { workspaces, folder, space } = await start();
     const before = connections;
     const waits = expect(
-      workspaces.open(wish("ses_1", silentUrl, hasCredential)),
+      workspaces.open(request("ses_1", silentUrl, hasCredential)),
     ).rejects.toMatchObject({ code: "disk_low", kind: "unavailable" });
     await expect.poll(() => connections).toBeGreaterThan(before);
     const [mirror = ""] = readdirSync(join(folder, "mirrors"));
@@ -141,20 +141,20 @@ describe.each([
   it("keeps nothing of a fetch that was stopped", async () => {
     const { workspaces, folder } = await start();
     const repo = server.create(`acme/drafts-${name.replaceAll(" ", "-")}`);
-    await workspaces.open(wish("ses_1", repo));
+    await workspaces.open(request("ses_1", repo));
     const [mirror = ""] = readdirSync(join(folder, "mirrors"));
     const packs = join(folder, "mirrors", mirror, "objects/pack");
     writeFileSync(join(packs, "tmp_pack_abc"), "half");
-    await workspaces.open(wish("ses_2", repo));
+    await workspaces.open(request("ses_2", repo));
     expect(readdirSync(packs).join(" ")).not.toContain("tmp_");
   });
 
   it("does not keep a runner from closing", async () => {
     const { workspaces } = await start();
     const before = connections;
-    const failed = expect(workspaces.open(wish("ses_1", silentUrl, hasCredential))).rejects.toThrow(
-      /stopped/,
-    );
+    const failed = expect(
+      workspaces.open(request("ses_1", silentUrl, hasCredential)),
+    ).rejects.toThrow(/stopped/);
     await expect.poll(() => connections).toBeGreaterThan(before);
     await workspaces.close();
     await failed;
@@ -166,7 +166,7 @@ it("fetches with a credential within the limits of a sandbox", async () => {
   const { workspaces, folder } = await start({ limits });
   const large = randomBytes(300 * 1024).toString("latin1");
   const repo = server.create("acme/large", { "large.bin": large });
-  await expect(workspaces.open(wish("ses_1", repo))).rejects.toThrow(
+  await expect(workspaces.open(request("ses_1", repo))).rejects.toThrow(
     /fetching it from .* failed: .*larger than this runner accepts/s,
   );
   expect(workspaces.sessions()).toEqual([]);

@@ -52,7 +52,7 @@ function makeRepository(): string {
   return folder;
 }
 
-const wish = (repo: string | null) => ({
+const request = (repo: string | null) => ({
   sessionId: "ses_1",
   repository: repo === null ? null : storedRepositoryAddress(repo),
   branch: null,
@@ -81,7 +81,7 @@ const providers: [string, () => SandboxProvider][] = [
 describe.each(providers)("recorded changes in %s", (_name, provider) => {
   it("are in the clone of another machine, and count as changes there", async () => {
     const repo = makeRepository();
-    const before = await (await machine(provider())).open(wish(repo));
+    const before = await (await machine(provider())).open(request(repo));
     await before.mark("pmt_1");
     const at = (name: string) => join(before.folder, name);
     writeFileSync(at("a.txt"), "one\n2\n");
@@ -95,7 +95,7 @@ describe.each(providers)("recorded changes in %s", (_name, provider) => {
       { path: "latin.txt", patch: expect.stringContaining("caf") },
     ]);
 
-    const after = await (await machine(provider())).open(wish(repo));
+    const after = await (await machine(provider())).open(request(repo));
     expect(await applyChanges(after.sandbox, all.files, signal)).toEqual([]);
     const read = (name: string) => readFileSync(join(after.folder, name), "utf8");
     expect(read("a.txt")).toBe("one\n2\n");
@@ -116,7 +116,7 @@ describe.each(providers)("recorded changes in %s", (_name, provider) => {
   it("go in also where the workspace lies below somebody's repository", async () => {
     const outer = join(top, `outer-${count++}`);
     execFileSync("git", ["init", "-q", outer]);
-    const workspace = await (await machine(provider(), outer)).open(wish(null));
+    const workspace = await (await machine(provider(), outer)).open(request(null));
     const patch =
       "diff --git a/n.txt b/n.txt\nnew file mode 100644\n--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+hi\n";
     const counts = { additions: 1, deletions: 0, binary: false };
@@ -126,7 +126,7 @@ describe.each(providers)("recorded changes in %s", (_name, provider) => {
   });
 
   it("go into an empty workspace, each for itself where one does not fit, and never outside", async () => {
-    const workspace = await (await machine(provider())).open(wish(null));
+    const workspace = await (await machine(provider())).open(request(null));
     const added = (path: string) =>
       `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+hi\n`;
     const change = (path: string, patch: string) => ({
@@ -158,15 +158,15 @@ describe.each(providers)("recorded changes in %s", (_name, provider) => {
 
   it("need a new workspace: what the machine held of the session is put away and does not come back", async () => {
     const workspaces = await machine(provider());
-    const old = await workspaces.open(wish(null));
+    const old = await workspaces.open(request(null));
     writeFileSync(join(old.folder, "old.txt"), "old\n");
-    const fresh = await workspaces.open({ ...wish(null), isFresh: true });
+    const fresh = await workspaces.open({ ...request(null), isFresh: true });
     expect(fresh.id).not.toBe(old.id);
     expect(existsSync(join(fresh.folder, "old.txt"))).toBe(false);
-    const again = await workspaces.open(wish(null));
+    const again = await workspaces.open(request(null));
     expect(again.id).toBe(fresh.id);
     await workspaces.remove("ses_1");
-    const next = await workspaces.open({ ...wish(null), isFresh: true });
+    const next = await workspaces.open({ ...request(null), isFresh: true });
     expect([old.id, fresh.id]).not.toContain(next.id);
   });
 });

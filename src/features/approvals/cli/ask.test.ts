@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { Approval } from "#features/approvals/contract.ts";
 import { styleFor } from "#surfaces/cli/kit/text/terminal.ts";
 import { widthOf } from "#surfaces/cli/kit/text/text-width.ts";
-import { askLabel, describeAsk, describeDecision, describeQuestion, readAnswer } from "./ask.ts";
+import {
+  approvalLabel,
+  describeApproval,
+  describeDecision,
+  describeQuestion,
+  readAnswer,
+} from "./ask.ts";
 
 const WIDE = { style: styleFor({ write() {} }, {}), columns: 100 };
 const PLAIN = { style: styleFor({ write() {} }, {}), columns: 60 };
@@ -29,7 +35,7 @@ const RULE = { level: "user", tool: "bash", pattern: "ls", match: "exact" } as c
 describe("what is asked", () => {
   it("is shown whole, with who asks and where it would run", () => {
     const asked = withInput({ command: "cd x &&\nrm -rf y" }, "src");
-    expect(describeAsk(asked, "Tests", PLAIN)).toEqual([
+    expect(describeApproval(asked, "Tests", PLAIN)).toEqual([
       "? Tests: Allow bash? (2 lines, 16 characters)",
       "  │ cd x &&",
       "  │ rm -rf y",
@@ -37,7 +43,9 @@ describe("what is asked", () => {
       "  In the folder:",
       "  │ src",
     ]);
-    expect(describeAsk(withInput({ path: "a", content: "1\n2", mode: 3 }), null, PLAIN)).toEqual([
+    expect(
+      describeApproval(withInput({ path: "a", content: "1\n2", mode: 3 }), null, PLAIN),
+    ).toEqual([
       "? Allow bash? (5 lines, 36 characters)",
       "  │ path: a",
       "  │ content:",
@@ -50,7 +58,7 @@ describe("what is asked", () => {
 
   it("hides nothing behind letters that cannot be seen", () => {
     const tricky = "echo safe\r\u001b[2K\u202erm -rf /\u200b\u2028x";
-    expect(describeAsk(withInput({ command: tricky }), null, WIDE)[1]).toBe(
+    expect(describeApproval(withInput({ command: tricky }), null, WIDE)[1]).toBe(
       "  │ echo safe<U+000D><U+001B>[2K<U+202E>rm -rf /<U+200B><U+2028>x",
     );
   });
@@ -63,7 +71,7 @@ describe("what is asked", () => {
       shown: { input: { command }, reason: forged, cwd: forged },
       rulePreview: { ...RULE, pattern: `git push\n${forged}` },
     });
-    const rows = describeAsk(asked, `x\n${forged}`, PLAIN);
+    const rows = describeApproval(asked, `x\n${forged}`, PLAIN);
     const own = rows.filter((row) => !/^ {2}[│┆]/.test(row));
     expect(own).toEqual([
       "? The session named below: Allow the tool named below? (5 lines, 368 characters)",
@@ -80,7 +88,7 @@ describe("what is asked", () => {
 
   it("takes only one word for the name of a tool", () => {
     const asked = approvalOf({ tool: "bash: ls -la src" });
-    expect(describeAsk(asked, null, PLAIN).slice(0, 4)).toEqual([
+    expect(describeApproval(asked, null, PLAIN).slice(0, 4)).toEqual([
       "? Allow the tool named below?",
       "  Tool:",
       "  │ bash: ls -la src",
@@ -90,7 +98,7 @@ describe("what is asked", () => {
 
   it("drops no letter of a long line, whatever its width", () => {
     const command = `${"a  ".repeat(80)}${"界".repeat(50)}${"👩‍👩‍👧".repeat(20)}`;
-    const rows = describeAsk(withInput({ command }), null, PLAIN).slice(1, -1);
+    const rows = describeApproval(withInput({ command }), null, PLAIN).slice(1, -1);
     const inner = rows.map((row) =>
       row
         .slice(4)
@@ -103,7 +111,7 @@ describe("what is asked", () => {
 
   it("names fields so that none looks like two", () => {
     const asked = withInput({ "a\nurl: http://ok": "x", url: "http://evil\nurl: http://ok" });
-    expect(describeAsk(asked, null, PLAIN).slice(1, -1)).toEqual([
+    expect(describeApproval(asked, null, PLAIN).slice(1, -1)).toEqual([
       '  │ "a\\nurl: http://ok": x',
       "  │ url:",
       "  │     http://evil",
@@ -113,13 +121,13 @@ describe("what is asked", () => {
 
   it("is a plan, all of it, that is approved, refused or sent back with words", () => {
     const plan = approvalOf({ kind: "plan", shown: { input: { plan: "1. a\n2. \u200bb" } } });
-    expect(describeAsk(plan, "Tests", PLAIN)).toEqual([
+    expect(describeApproval(plan, "Tests", PLAIN)).toEqual([
       "? Tests: A plan needs your approval. Carry it out? (2 lines, 10 characters)",
       "  │ 1. a",
       "  │ 2. <U+200B>b",
       "  └ the end (2 lines, 10 characters)",
     ]);
-    expect(askLabel(plan, 0)).toBe("y/n/revise … ›");
+    expect(approvalLabel(plan, 0)).toBe("y/n/revise … ›");
     const read = (text: string) => readAnswer(plan, [], text);
     expect(read("y")).toMatchObject({ body: { decision: "allow" } });
     expect(read("no, too much")).toMatchObject({ body: { decision: "deny", reason: "too much" } });
@@ -135,15 +143,15 @@ describe("what is asked", () => {
     expect(told("revise")).toBe("Plan sent back by session:ses_1.");
   });
 
-  it("tells what always would mean", () => {
+  it("explains the effect of always", () => {
     const asked = approvalOf({ rulePreview: RULE });
-    expect(describeAsk(asked, null, PLAIN).at(-1)).toBe(
+    expect(describeApproval(asked, null, PLAIN).at(-1)).toBe(
       '  "always" allows exactly this call from now on.',
     );
     const other = approvalOf({ rulePreview: { ...RULE, pattern: "ls\u202e *" } });
-    expect(describeAsk(other, null, PLAIN).at(-1)).toBe("  │ bash ls<U+202E> *");
-    expect(askLabel(asked, 0)).toBe("y/n/always ›");
-    expect(askLabel(approvalOf({}), 0)).toBe("y/n ›");
+    expect(describeApproval(other, null, PLAIN).at(-1)).toBe("  │ bash ls<U+202E> *");
+    expect(approvalLabel(asked, 0)).toBe("y/n/always ›");
+    expect(approvalLabel(approvalOf({}), 0)).toBe("y/n ›");
   });
 });
 
@@ -182,7 +190,7 @@ describe("questions", () => {
     const two = asked(colours, { question: "Why\u001b[31m?" });
     expect(describeQuestion(two, 0, PLAIN)).toEqual(["  │ Which?", " 1│ Blue", " 2│ Green"]);
     expect(describeQuestion(two, 1, PLAIN)).toEqual(["  │ Why<U+001B>[31m?"]);
-    expect([askLabel(two, 0), askLabel(two, 1)]).toEqual(["1-2 ›", "answer ›"]);
+    expect([approvalLabel(two, 0), approvalLabel(two, 1)]).toEqual(["1-2 ›", "answer ›"]);
     expect(readAnswer(two, [], "2")).toEqual({ type: "next", answers: ["Green"] });
     expect(readAnswer(two, ["Green"], "so")).toEqual({
       type: "send",
@@ -202,7 +210,7 @@ describe("questions", () => {
   });
 });
 
-it("tells how it was decided, and by whom when it was somebody else", () => {
+it("shows the decision, and who made it if it was somebody else", () => {
   const told = (fields: Partial<Approval>) =>
     describeDecision(approvalOf({ state: "decided", ...fields }), "usr_me");
   expect(told({ decision: "allow", scope: "once", decidedBy: "usr_me" })).toBe("Allowed.");

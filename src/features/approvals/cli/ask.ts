@@ -9,20 +9,24 @@ import type { AskedQuestion } from "#protocol/tools.ts";
 import { frameText, isSimpleName, isToolName, sizeOf } from "#surfaces/cli/kit/text/framed-text.ts";
 import { type Style, safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 
-export type Answer =
+export type ParsedAnswer =
   | { type: "send"; body: DecisionRequest }
   /** More questions follow. */
   | { type: "next"; answers: string[] }
   | { type: "unclear"; how: string };
 
-export interface AskLook {
+export interface ApprovalLook {
   style: Style;
   /** Width of a row; no row of foreign text is longer. */
   columns: number;
 }
 
 /** `who`: the session that asks, when it is not the one in the conversation. */
-export function describeAsk(approval: Approval, who: string | null, look: AskLook): string[] {
+export function describeApproval(
+  approval: Approval,
+  who: string | null,
+  look: ApprovalLook,
+): string[] {
   const { style, columns } = look;
   const [input, reason, cwd] = shownOf(approval);
   const asker = who === null ? "" : isSimpleName(who) ? `${who}: ` : "The session named below: ";
@@ -55,7 +59,11 @@ function describeRule({ rulePreview }: Approval, call: string, columns: number):
   ];
 }
 
-export function describeQuestion(approval: Approval, at: number, { columns }: AskLook): string[] {
+export function describeQuestion(
+  approval: Approval,
+  at: number,
+  { columns }: ApprovalLook,
+): string[] {
   const question = questionsOf(approval)[at];
   if (!question) return [];
   const options = (question.options ?? []).flatMap(({ label, description }, index) => [
@@ -66,12 +74,12 @@ export function describeQuestion(approval: Approval, at: number, { columns }: As
 }
 
 /** Shows all questions, for people who answer elsewhere. */
-export function describeQuestions(approval: Approval, look: AskLook): string[] {
+export function describeQuestions(approval: Approval, look: ApprovalLook): string[] {
   return questionsOf(approval).flatMap((_one, at) => describeQuestion(approval, at, look));
 }
 
 /** Text before the input. */
-export function askLabel(approval: Approval, at: number): string {
+export function approvalLabel(approval: Approval, at: number): string {
   if (approval.kind === "plan") return "y/n/revise … ›";
   if (approval.kind !== "question") return approval.rulePreview ? "y/n/always ›" : "y/n ›";
   const { options = [], multiple } = questionsOf(approval)[at] ?? {};
@@ -84,7 +92,11 @@ export function isYes(text: string): boolean {
   return /^(y|yes|a|always)\b/i.test(text.trim());
 }
 
-export function readAnswer(approval: Approval, answers: readonly string[], text: string): Answer {
+export function readAnswer(
+  approval: Approval,
+  answers: readonly string[],
+  text: string,
+): ParsedAnswer {
   return approval.kind === "question"
     ? readReply(approval, answers, text)
     : readDecision(approval, text.trim());
@@ -96,7 +108,7 @@ const DENY = /^(?:n|no)(?:[\s,:]+(.+))?$/is;
 
 const REVISE = /^(?:r|revise)(?:[\s,:]+(.+))?$/is;
 
-function readPlanDecision(text: string): Answer | undefined {
+function readPlanDecision(text: string): ParsedAnswer | undefined {
   const revised = REVISE.exec(text);
   if (!revised) return undefined;
   const reason = revised[1]?.trim();
@@ -105,7 +117,7 @@ function readPlanDecision(text: string): Answer | undefined {
     : { type: "unclear", how: 'Say what to change: "revise smaller, please".' };
 }
 
-function readDecision({ rulePreview, kind }: Approval, text: string): Answer {
+function readDecision({ rulePreview, kind }: Approval, text: string): ParsedAnswer {
   const revision = kind === "plan" ? readPlanDecision(text) : undefined;
   if (revision) return revision;
   if (ALLOW.test(text)) return { type: "send", body: { decision: "allow", scope: "once" } };
@@ -125,7 +137,7 @@ function readDecision({ rulePreview, kind }: Approval, text: string): Answer {
   };
 }
 
-function readReply(approval: Approval, answers: readonly string[], text: string): Answer {
+function readReply(approval: Approval, answers: readonly string[], text: string): ParsedAnswer {
   const questions = questionsOf(approval);
   const question = questions[answers.length];
   const reply = question ? choose(question, text.trim()) : text.trim();

@@ -18,9 +18,9 @@ export function addApprovalsCommands(program: Command, host: CliHost): void {
 }
 
 export {
-  type AskLook,
-  askLabel,
-  describeAsk,
+  type ApprovalLook,
+  approvalLabel,
+  describeApproval,
   describeDecision,
   describeQuestion,
   isYes,

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, perform } from "#surfaces/cli/kit/invocation.ts";
 import { columnsOf, styleFor } from "#surfaces/cli/kit/text/terminal.ts";
-import { describeAsk, describeDecision, describeQuestions } from "./ask.ts";
+import { describeApproval, describeDecision, describeQuestions } from "./ask.ts";
 
 export function addApprovalsShowCommand(group: Command, host: CliHost): void {
   group
@@ -15,7 +15,7 @@ export function addApprovalsShowCommand(group: Command, host: CliHost): void {
         const style = styleFor(host.stdout, host.env);
         const look = { style, columns: columnsOf(host.stdout) };
         const asked = approval.kind === "question" ? describeQuestions(approval, look) : [];
-        const lines = [...describeAsk(approval, null, look), ...asked];
+        const lines = [...describeApproval(approval, null, look), ...asked];
         if (approval.state !== "pending") lines.push(describeDecision(approval, ""));
         invocation.print({ approval }, lines);
         return DONE;

@@ -29,7 +29,7 @@ describe("the chain", () => {
     );
   });
 
-  it("goes on where it ended", () => {
+  it("continues where it ended", () => {
     const rows = ["a", "b", "c"].map(row);
     const whole = sealRows(start, rows);
     const first = sealRows(start, rows.slice(0, 1));

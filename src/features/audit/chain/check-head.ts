@@ -10,7 +10,7 @@ export interface HeadCheck {
   /** Head to keep from now on, with a note of what was found. */
   kept: KeptHead;
   /** True when `kept` differs from the file. */
-  isNews: boolean;
+  hasChanged: boolean;
   /** Reason why the trail does not continue from the kept head; undefined when it does. */
   broken: { seq: number; why: string } | undefined;
 }
@@ -41,7 +41,7 @@ export async function checkHead(
     restores: [...known.restores, ...unheard.map(({ id, at, seq }) => ({ id, at, seq }))],
   };
   const broken = why === undefined ? undefined : { seq: head.seq, why };
-  return { head, kept, isNews: isNew || restore !== undefined || why !== undefined, broken };
+  return { head, kept, hasChanged: isNew || restore !== undefined || why !== undefined, broken };
 }
 
 async function findBreak(

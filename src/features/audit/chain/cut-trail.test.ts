@@ -19,7 +19,7 @@ import { verifyTrail } from "./verify.ts";
 const SECRET_KEY = "the key of these tests, which no database has";
 const DAY_MS = 24 * 60 * 60_000;
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -212,7 +212,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       await execute("delete from audit_cuts");
     });
 
-    it("notices a record that was put back to an earlier one, or taken away", async () => {
+    it("detects a cut record that was replaced by an earlier one, or removed", async () => {
       await happen(3, 500);
       await happen(1, 0);
       await keepHouse();
@@ -235,5 +235,5 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("cutting the trail on SQLite", async () => undefined);
-if (postgresUrl) story("cutting the trail on PostgreSQL", createTestDatabase);
+suite("cutting the trail on SQLite", async () => undefined);
+if (postgresUrl) suite("cutting the trail on PostgreSQL", createTestDatabase);

@@ -14,7 +14,7 @@ import { verifyTrail } from "./verify.ts";
 
 const SECRET_KEY = "the key of these tests, which no database has";
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -91,7 +91,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await verify()).firstBroken?.why).toMatch(/are gone/);
     });
 
-    it("notices a head whose signature was taken away, as if it were from before", async () => {
+    it("detects a head whose signature was removed to look like an older version", async () => {
       await happen(2);
       await rewriteAll();
       await execute("update audit_head set mac = ''");
@@ -153,7 +153,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       for (const by of [keeper, other]) expect(await verify(by)).toMatchObject({ ok: false });
     });
 
-    it("accepts no restore that the database alone tells of", async () => {
+    it("accepts no restore that only the database records", async () => {
       await happen(2);
       const old = await headRow();
       await happen(2);
@@ -168,5 +168,5 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("the end of the trail on SQLite", async () => undefined);
-if (postgresUrl) story("the end of the trail on PostgreSQL", createTestDatabase);
+suite("the end of the trail on SQLite", async () => undefined);
+if (postgresUrl) suite("the end of the trail on PostgreSQL", createTestDatabase);

@@ -39,7 +39,7 @@ async function keepHead(engine: Engine, keeper: HeadKeeper): Promise<Head | unde
   const check = await store.read((reader) => checkHead(reader, keeper, clock.now()));
   if (!check) return undefined;
   if (!check.broken && !(await signHead(engine, keeper, check.head))) return undefined;
-  if (check.isNews) await keeper.save(check.kept);
+  if (check.hasChanged) await keeper.save(check.kept);
   if (check.broken) await signHead(engine, keeper, check.head);
   return check.head;
 }

@@ -50,9 +50,9 @@ function endOf(text: string): number {
   return found < 0 ? text.length : found;
 }
 
-function withoutErased(line: string): string {
+function withoutErased(origin: string): string {
   const kept: string[] = [];
-  for (const letter of line) {
+  for (const letter of origin) {
     if (letter === "\u007f" || letter === "\b") kept.pop();
     else kept.push(letter);
   }

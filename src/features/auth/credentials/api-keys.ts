@@ -3,15 +3,15 @@ import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store } from "#base/store/index.ts";
 import type { CredentialRow } from "#engine/index.ts";
 import type { ApiKey } from "../contract.ts";
-import { findCredential, isHere, listCredentials, lockUser } from "../queries.ts";
+import { findCredential, isActiveMember, listCredentials, lockUser } from "../queries.ts";
 import {
-  type Desk,
+  type AuthContext,
+  type CallerCredential,
   endNoLater,
   heldBy,
   isGood,
   issueCredential,
-  lineOfMaker,
-  type Maker,
+  originFromCaller,
   revokeTree,
 } from "./issue.ts";
 import { mintSecret } from "./secrets.ts";
@@ -26,26 +26,26 @@ export interface NewKey {
 }
 
 export async function createApiKey(
-  { store, ids, tell }: Desk,
+  { store, ids, tell }: AuthContext,
   by: UserPrincipal,
-  maker: Maker,
+  maker: CallerCredential,
   { name, scopes, expiresAt }: NewKey,
 ): Promise<{ apiKey: ApiKey; key: string }> {
   refuseMore(by, scopes);
   const secret = mintSecret("key");
   const apiKey = await store.transaction(async (tx) => {
     const user = await lockUser(tx, by.userId);
-    if (!user || !isHere(user)) throw notFound("user");
+    if (!user || !isActiveMember(user)) throw notFound("user");
     refusePast(expiresAt, tx.now);
     const known = await listCredentials(tx, by.userId, "api_key");
     if (known.filter((row) => isGood(row, tx.now)).length >= MAX_KEYS) throw tooMany();
-    const line = await lineOfMaker(tx, maker, by.userId);
-    const holder = heldBy(user, name, [...new Set(scopes)].join(" "), line.createdBy);
+    const origin = await originFromCaller(tx, maker, by.userId);
+    const holder = heldBy(user, name, [...new Set(scopes)].join(" "), origin.createdBy);
     const id = await issueCredential(tx, ids, {
       kind: "api_key",
       secret,
       holder,
-      expiresAt: endNoLater(expiresAt, line),
+      expiresAt: endNoLater(expiresAt, origin),
     });
     const { orgId, userId } = by;
     const change = { orgId, by: `user:${userId}`, area: "api_key", action: "made", subjectId: id };
@@ -64,7 +64,11 @@ export function listApiKeys(store: Store, userId: string, now: number): Promise<
   );
 }
 
-export function revokeApiKey({ store, tell }: Desk, userId: string, id: string): Promise<ApiKey> {
+export function revokeApiKey(
+  { store, tell }: AuthContext,
+  userId: string,
+  id: string,
+): Promise<ApiKey> {
   return store.transaction(async (tx) => {
     const row = await findCredential(tx, id);
     const isOwn = row?.kind === "api_key" && row.principal_id === userId;

@@ -4,7 +4,7 @@
  */
 import type { Reader, Store } from "#base/store/index.ts";
 import type { CredentialKind, CredentialRow, Principal } from "#engine/index.ts";
-import { findCredential, findCredentialByHash, findUser, isHere } from "../queries.ts";
+import { findCredential, findCredentialByHash, findUser, isActiveMember } from "../queries.ts";
 import type { HeldCredentialRow } from "../schema.ts";
 import { isBoundTo, type PageClaim } from "../sign-in/page-binding.ts";
 import { isGood } from "./issue.ts";
@@ -99,7 +99,7 @@ async function principalOf(
 ): Promise<Principal | undefined> {
   if (credential.principal_kind === "runner") return runnerPrincipal(credential);
   const user = await findUser(reader, credential.principal_id);
-  return user && isHere(user) ? userPrincipal(user, credential) : undefined;
+  return user && isActiveMember(user) ? userPrincipal(user, credential) : undefined;
 }
 
 function runnerPrincipal(credential: CredentialRow): Principal {

@@ -2,7 +2,7 @@
 import type { Ids } from "#base/ids.ts";
 import { Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
-import type { CredentialKind, CredentialRow, Tell, UserRow } from "#engine/index.ts";
+import type { CredentialKind, CredentialRow, ReportChange, UserRow } from "#engine/index.ts";
 import {
   findCredential,
   insertCredential,
@@ -13,11 +13,11 @@ import {
 import { hashSecret } from "./secrets.ts";
 
 /** Dependencies of issuing and revoking. */
-export interface Desk {
+export interface AuthContext {
   store: Store;
   ids: Ids;
   /** Records every change of access in its own transaction. */
-  tell: Tell;
+  tell: ReportChange;
 }
 
 type Holder = Pick<
@@ -55,13 +55,13 @@ export async function issueCredential(
 }
 
 /** The credential of the caller. */
-export interface Maker {
+export interface CallerCredential {
   credentialId: string;
   kind: string;
 }
 
 /** Origin of a new credential: its maker, and its latest end. */
-export interface Line {
+export interface CredentialOrigin {
   createdBy: string;
   /** Null: no limit. */
   endsAt: number | null;
@@ -82,7 +82,10 @@ function keyOf({ id, kind, created_by }: CredentialRow): string | undefined {
 export const isOfKey = (credential: CredentialRow) => keyOf(credential) !== undefined;
 
 /** Origin of a credential for a person who has proved their identity. */
-export const ownLine = (userId: string): Line => ({ createdBy: `user:${userId}`, endsAt: null });
+export const ownOrigin = (userId: string): CredentialOrigin => ({
+  createdBy: `user:${userId}`,
+  endsAt: null,
+});
 
 /**
  * Returns the origin for a credential made with another one. It depends on the API key at its root and ends
@@ -90,24 +93,34 @@ export const ownLine = (userId: string): Line => ({ createdBy: `user:${userId}`,
  * a spare. The key is locked meanwhile, so that it cannot be revoked before the new credential can be revoked
  * with it.
  */
-export async function lineOf(tx: Tx, credential: CredentialRow, userId: string): Promise<Line> {
+export async function originOf(
+  tx: Tx,
+  credential: CredentialRow,
+  userId: string,
+): Promise<CredentialOrigin> {
   const keyId = keyOf(credential);
-  if (keyId === undefined) return ownLine(userId);
+  if (keyId === undefined) return ownOrigin(userId);
   const key = await lockCredential(tx, keyId);
   if (!key || !isGood(key, tx.now)) throw gone();
   return { createdBy: madeBy(key.id), endsAt: key.expires_at };
 }
 
 /** Returns the origin for the caller's own credential; refuses if that was revoked meanwhile. */
-export async function lineOfMaker(tx: Tx, maker: Maker, userId: string): Promise<Line> {
+export async function originFromCaller(
+  tx: Tx,
+  maker: CallerCredential,
+  userId: string,
+): Promise<CredentialOrigin> {
   const credential = await findCredential(tx, maker.credentialId);
   if (!credential || !isGood(credential, tx.now)) throw gone();
-  return lineOf(tx, credential, userId);
+  return originOf(tx, credential, userId);
 }
 
 /** Marks a link made at a browser, and the browser that it opens. */
-export function throughBrowser(line: Line, credentialId: string): Line {
-  return line.createdBy.startsWith(MADE_BY) ? line : { ...line, createdBy: BROWSER + credentialId };
+export function throughBrowser(origin: CredentialOrigin, credentialId: string): CredentialOrigin {
+  return origin.createdBy.startsWith(MADE_BY)
+    ? origin
+    : { ...origin, createdBy: BROWSER + credentialId };
 }
 export const isThroughBrowser = (createdBy: string) => createdBy.startsWith(BROWSER);
 
@@ -122,9 +135,15 @@ export function heldBy(user: UserRow, name: string, scopes = "*", createdBy?: st
   };
 }
 
-export function endNoLater(expiresAt: number, line: Line): number;
-export function endNoLater(expiresAt: number | undefined, line: Line): number | undefined;
-export function endNoLater(expiresAt: number | undefined, { endsAt }: Line): number | undefined {
+export function endNoLater(expiresAt: number, origin: CredentialOrigin): number;
+export function endNoLater(
+  expiresAt: number | undefined,
+  origin: CredentialOrigin,
+): number | undefined;
+export function endNoLater(
+  expiresAt: number | undefined,
+  { endsAt }: CredentialOrigin,
+): number | undefined {
   return endsAt === null ? expiresAt : Math.min(expiresAt ?? endsAt, endsAt);
 }
 

@@ -7,14 +7,14 @@ import { notFound, Refusal } from "#base/refusal.ts";
 import type { Store, Tx } from "#base/store/index.ts";
 import { type CredentialRow, may, requireMay, type SettingChange } from "#engine/index.ts";
 import type { RunnerToken } from "../contract.ts";
-import { findCredential, isHere, listRunnerTokenRows, lockUser } from "../queries.ts";
+import { findCredential, isActiveMember, listRunnerTokenRows, lockUser } from "../queries.ts";
 import {
-  type Desk,
+  type AuthContext,
+  type CallerCredential,
   endNoLater,
   isGood,
   issueCredential,
-  lineOfMaker,
-  type Maker,
+  originFromCaller,
   revokeTree,
 } from "./issue.ts";
 import { mintSecret } from "./secrets.ts";
@@ -38,9 +38,9 @@ export interface MadeRunnerToken {
 }
 
 export async function createRunnerToken(
-  { store, ids, tell }: Desk,
+  { store, ids, tell }: AuthContext,
   by: UserPrincipal,
-  maker: Maker,
+  maker: CallerCredential,
   { name, tags, scope }: NewRunnerToken,
 ): Promise<MadeRunnerToken> {
   // Such a machine gets everybody's work: being an admin is not enough for a key of narrow scope.
@@ -49,22 +49,22 @@ export async function createRunnerToken(
   const whose = scope === "org" ? ORG_PRINCIPAL : `user:${by.userId}`;
   const id = await store.transaction(async (tx) => {
     const user = await lockUser(tx, by.userId);
-    if (!user || !isHere(user)) throw notFound("user");
+    if (!user || !isActiveMember(user)) throw notFound("user");
     // The role is read again under the lock: a demotion meanwhile has just revoked such tokens.
     if (scope === "org") requireMay({ ...by, role: user.role }, "runner.manage");
     // A person's own runners leave with the person.
     const principalId = scope === "org" ? ORG_PRINCIPAL : by.userId;
     await requireRoom(tx, by.orgId, principalId);
-    const line = await lineOfMaker(tx, maker, by.userId);
+    const origin = await originFromCaller(tx, maker, by.userId);
     const holder = {
       org_id: by.orgId,
       name,
       principal_kind: "runner" as const,
       principal_id: principalId,
       scopes: JSON.stringify({ scope: whose, tags }),
-      created_by: line.createdBy,
+      created_by: origin.createdBy,
     };
-    const expiresAt = endNoLater(undefined, line);
+    const expiresAt = endNoLater(undefined, origin);
     const made = await issueCredential(tx, ids, { kind: "runner", secret, holder, expiresAt });
     await tell(tx, changeOf(by.orgId, `user:${by.userId}`, "made", made));
     return made;
@@ -84,7 +84,7 @@ async function requireRoom(tx: Tx, orgId: string, principalId: string): Promise<
 }
 
 export async function createServerToken(
-  { store, ids, tell }: Desk,
+  { store, ids, tell }: AuthContext,
   orgId: string,
   name: string,
 ): Promise<MadeRunnerToken> {
@@ -120,7 +120,7 @@ export function listRunnerTokens(
 
 /** Revokes a token. The caller ends its connections. */
 export function revokeRunnerToken(
-  { store, tell }: Desk,
+  { store, tell }: AuthContext,
   by: UserPrincipal,
   id: string,
 ): Promise<RunnerToken> {

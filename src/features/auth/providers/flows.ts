@@ -10,11 +10,11 @@ import { pageHashOf } from "../sign-in/page-binding.ts";
 import { nonceOf, verifierOf } from "./challenge.ts";
 import { nextPath } from "./next-path.ts";
 import { problem } from "./problems.ts";
-import type { Round, SignInProvider } from "./provider.ts";
+import type { SignInProvider, SignInSecrets } from "./provider.ts";
 
 export const FLOW_TTL_MS = 10 * 60_000;
 
-export interface Beginning {
+export interface NewFlow {
   purpose: SignInFlowRow["purpose"];
   next?: string | undefined;
   /** The cookie that the browser sent. */
@@ -27,19 +27,19 @@ export interface Beginning {
 }
 
 /** Address to send the browser to, and the secret that it keeps meanwhile. */
-export interface Begun {
+export interface StartedFlow {
   url: string;
   flow: string;
   /** Identifies the flow in the browser, which may have begun more than one. */
   state: string;
 }
 
-export async function beginFlow(
+export async function startFlow(
   store: Store,
   provider: SignInProvider,
   redirectUri: string,
-  beginning: Beginning,
-): Promise<Begun> {
+  beginning: NewFlow,
+): Promise<StartedFlow> {
   const [state, flow] = [mintSecret("state"), mintSecret("flow")];
   const url = await provider.authorizeUrl({ state, ...secretsOf(flow), redirectUri });
   const { purpose, next, replaces, pageKey, invitationToken, userId, credentialId } = beginning;
@@ -63,7 +63,7 @@ export async function beginFlow(
   return { url, flow, state };
 }
 
-export function secretsOf(flow: string): Pick<Round, "verifier" | "nonce"> {
+export function secretsOf(flow: string): Pick<SignInSecrets, "verifier" | "nonce"> {
   return { verifier: verifierOf(flow), nonce: nonceOf(flow) };
 }
 

@@ -8,13 +8,13 @@ export interface SignInProvider {
   name: string;
   /** Authority behind an identity; issuer and subject together identify an account. */
   issuer: string;
-  authorizeUrl(round: Round): Promise<string>;
+  authorizeUrl(round: SignInSecrets): Promise<string>;
   /** Throws a refusal unless the service confirms the identity for this very sign-in. */
-  identify(answer: ProviderAnswer, round: Omit<Round, "state">): Promise<Identity>;
+  identify(answer: ProviderCallback, round: Omit<SignInSecrets, "state">): Promise<Identity>;
 }
 
 /** Secrets of one sign-in, each for one reader. */
-export interface Round {
+export interface SignInSecrets {
   state: string;
   /** Sent only when the code is exchanged for a token: a stolen code alone is worthless. */
   verifier: string;
@@ -23,7 +23,7 @@ export interface Round {
   redirectUri: string;
 }
 
-export interface ProviderAnswer {
+export interface ProviderCallback {
   code: string;
   /** Issuer of the response, if given. */
   iss: string | undefined;

@@ -4,11 +4,11 @@ import type { Store } from "#base/store/index.ts";
 import type { SettingChange } from "#engine/index.ts";
 import { deleteAccount, listAccountsOf } from "../account-queries.ts";
 import type { LinkedAccount } from "../contract.ts";
-import type { Desk, Maker } from "../credentials/issue.ts";
+import type { AuthContext, CallerCredential } from "../credentials/issue.ts";
 import { mintSecret } from "../credentials/secrets.ts";
-import { findPassword, isHere, lockUser, revokeKinds } from "../queries.ts";
+import { findPassword, isActiveMember, lockUser, revokeKinds } from "../queries.ts";
 import type { LinkedAccountRow } from "../schema.ts";
-import { browserOf, type Opened, openBrowser, type Visit } from "./sign-in.ts";
+import { browserOf, type OpenedBrowser, openBrowser, type Visit } from "./sign-in.ts";
 
 export async function listLinkedAccounts(store: Store, userId: string): Promise<LinkedAccount[]> {
   return (await store.read((reader) => listAccountsOf(reader, userId))).map(viewOf);
@@ -18,27 +18,27 @@ export async function listLinkedAccounts(store: Store, userId: string): Promise<
  * Unlinks an account and ends every browser of the person: whoever came in by that account may still use one.
  */
 export function unlinkAccount(
-  desk: Desk,
+  context: AuthContext,
   userId: string,
-  maker: Maker,
+  maker: CallerCredential,
   visit: Visit,
   id: string,
-): Promise<{ account: LinkedAccount; opened: Opened | undefined }> {
+): Promise<{ account: LinkedAccount; opened: OpenedBrowser | undefined }> {
   const secret = mintSecret("web");
-  return desk.store.transaction(async (tx) => {
+  return context.store.transaction(async (tx) => {
     const user = await lockUser(tx, userId);
-    if (!user || !isHere(user)) throw notFound("user");
+    if (!user || !isActiveMember(user)) throw notFound("user");
     const accounts = await listAccountsOf(tx, userId);
     const account = accounts.find((row) => row.id === id);
     if (!account) throw notFound("account");
     if (accounts.length === 1 && !(await findPassword(tx, userId))) throw lastWayIn();
     await deleteAccount(tx, id, userId);
-    await desk.tell(tx, accountChange(account, "unlinked"));
+    await context.tell(tx, accountChange(account, "unlinked"));
     await revokeKinds(tx, userId, ["cookie", "sign_in_link"]);
     const isBrowser = maker.kind === "cookie";
     const goesOn = maker.credentialId;
     const opened = isBrowser
-      ? await openBrowser(tx, desk, { user, secret, goesOn, ...browserOf(visit) })
+      ? await openBrowser(tx, context, { user, secret, goesOn, ...browserOf(visit) })
       : undefined;
     return { account: viewOf(account), opened };
   });

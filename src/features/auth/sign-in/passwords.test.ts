@@ -27,7 +27,7 @@ describe("passwords", () => {
     expect(() => refuseWeakPassword("correct horse battery", null)).not.toThrow();
   });
 
-  it("turn away a crowd instead of keeping everyone waiting", async () => {
+  it("refuse a crowd instead of keeping everyone waiting", async () => {
     // A low cost allows many attempts; queueing does not depend on it.
     const salt = Buffer.from("salt");
     const key = scryptSync("correct horse battery", salt, 32, { N: 2, r: 1, p: 1 });

@@ -84,10 +84,10 @@ function takeSlot(from: Stranger): Promise<void> {
     return Promise.resolve();
   }
   const group = from && addressGroup(from.address);
-  const line = from ? strangers : known;
+  const origin = from ? strangers : known;
   const isCrowding =
-    from && line.filter((other) => other.group === group).length >= MAX_WAITING_FROM;
-  if (isCrowding || line.length >= MAX_WAITING)
+    from && origin.filter((other) => other.group === group).length >= MAX_WAITING_FROM;
+  if (isCrowding || origin.length >= MAX_WAITING)
     throw new Refusal(
       "limit",
       "sign_in_busy",
@@ -97,7 +97,7 @@ function takeSlot(from: Stranger): Promise<void> {
       },
     );
   // The finishing check hands its slot over.
-  return new Promise((resolve) => line.push({ group, begin: resolve }));
+  return new Promise((resolve) => origin.push({ group, begin: resolve }));
 }
 
 /** Refuses the few passwords that are tried first; the minimum length does the rest. */

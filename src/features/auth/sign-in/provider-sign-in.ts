@@ -9,11 +9,17 @@ import { isSignInProblem } from "#protocol/sign-in.ts";
 import { refuseKeys } from "../account.ts";
 import { hasLinkedAdmin } from "../account-queries.ts";
 import type { Auth } from "../auth.ts";
-import type { OfferedProvider } from "../contract.ts";
-import type { Desk, Maker } from "../credentials/issue.ts";
+import type { SignInOption } from "../contract.ts";
+import type { AuthContext, CallerCredential } from "../credentials/issue.ts";
 import type { UserPrincipal } from "../credentials/user-principal.ts";
-import { type Admit, enter } from "../providers/enter.ts";
-import { type Beginning, type Begun, beginFlow, secretsOf, takeFlow } from "../providers/flows.ts";
+import { type AdmitMember, applyIdentity } from "../providers/apply-identity.ts";
+import {
+  type NewFlow,
+  type StartedFlow,
+  secretsOf,
+  startFlow,
+  takeFlow,
+} from "../providers/flows.ts";
 import { createGithub, type GithubSettings } from "../providers/github.ts";
 import { createOidc, type OidcSettings } from "../providers/oidc.ts";
 import { problem } from "../providers/problems.ts";
@@ -21,7 +27,7 @@ import type { SignInProvider } from "../providers/provider.ts";
 import type { SignInFlowRow } from "../schema.ts";
 import { listLinkedAccounts, unlinkAccount } from "./linked-accounts.ts";
 import { type Attempt, createLockout, type Lockout } from "./lockout.ts";
-import { type Opened, tellFailure, type Visit } from "./sign-in.ts";
+import { type OpenedBrowser, recordFailure, type Visit } from "./sign-in.ts";
 
 /**
  * Failures recorded in the audit trail: the person did come from the service. Anybody can fake the others.
@@ -41,11 +47,11 @@ const UNCOUNTED_FAILURES: ReadonlySet<string> = new Set([
 const SIGN_IN_PAGE = "/sign-in";
 const ACCOUNTS_PAGE = "/settings/sign-in";
 
-export interface ProviderSignInOptions extends Desk {
+export interface ProviderSignInOptions extends AuthContext {
   clock: Clock;
   log: Log;
   auth: Pick<Auth, "forget" | "confirm">;
-  admit: Admit;
+  admit: AdmitMember;
   /** Address at which people reach this server. */
   baseUrl: () => string;
   github: GithubSettings | undefined;
@@ -53,7 +59,7 @@ export interface ProviderSignInOptions extends Desk {
 }
 
 /** Response that a browser brings back from a provider. */
-export interface Return {
+export interface ProviderReturn {
   state: string | undefined;
   code: string | undefined;
   error: string | undefined;
@@ -65,7 +71,7 @@ export interface Return {
 
 export interface Landing {
   path: string;
-  opened: Opened | undefined;
+  opened: OpenedBrowser | undefined;
 }
 
 export function createProviderSignIn(options: ProviderSignInOptions) {
@@ -78,12 +84,12 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     return provider;
   };
   const redirectUri = (id: string) => `${options.baseUrl()}/api/auth/${id}/callback`;
-  const begin = (id: string, beginning: Beginning): Promise<Begun> =>
-    beginFlow(store, get(id), redirectUri(id), beginning);
+  const begin = (id: string, beginning: NewFlow): Promise<StartedFlow> =>
+    startFlow(store, get(id), redirectUri(id), beginning);
 
   return {
     /** Names only, because anybody may ask. */
-    offeredProviders: (): OfferedProvider[] =>
+    offeredProviders: (): SignInOption[] =>
       [...providers.values()].map(({ id, name }) => ({ id, name })),
 
     /** Starts a sign-in for a browser that follows a link: a failure also leads to a page of ours. */
@@ -91,7 +97,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
       id: string,
       next: string | undefined,
       { replaces, pageKey }: Visit,
-    ): Promise<Begun | Landing> {
+    ): Promise<StartedFlow | Landing> {
       const provider = get(id);
       return begin(id, { purpose: "sign_in", next, replaces, pageKey }).catch((error: unknown) =>
         landAfter(options.log, error, provider.id, "sign_in"),
@@ -102,10 +108,10 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     async startLink(
       id: string,
       by: UserPrincipal,
-      maker: Maker,
+      maker: CallerCredential,
       visit: Visit,
       currentPassword: string | undefined,
-    ): Promise<Begun> {
+    ): Promise<StartedFlow> {
       get(id);
       refuseWithoutBrowser(maker);
       await auth.confirm(by, maker, visit, currentPassword);
@@ -113,11 +119,11 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
       const { credentialId } = maker;
       return begin(id, { purpose: "link", next: ACCOUNTS_PAGE, userId, credentialId });
     },
-    finishSignIn: async (id: string, back: Return) =>
+    finishSignIn: async (id: string, back: ProviderReturn) =>
       finish(options, lockout, get(id), redirectUri(id), back),
 
     listLinkedAccounts: (userId: string) => listLinkedAccounts(store, userId),
-    async unlinkAccount(by: UserPrincipal, maker: Maker, visit: Visit, id: string) {
+    async unlinkAccount(by: UserPrincipal, maker: CallerCredential, visit: Visit, id: string) {
       refuseKeys(by, maker);
       const unlinked = await unlinkAccount(options, by.userId, maker, visit, id);
       auth.forget();
@@ -151,7 +157,7 @@ async function finish(
   lockout: Lockout,
   provider: SignInProvider,
   redirectUri: string,
-  back: Return,
+  back: ProviderReturn,
 ): Promise<Landing> {
   const { store, log, auth } = options;
   let flow: SignInFlowRow | undefined;
@@ -164,7 +170,7 @@ async function finish(
     const answer = { code: back.code, iss: back.iss };
     const round = { ...secretsOf(back.flow ?? ""), redirectUri };
     const identity = await provider.identify(answer, round);
-    const opened = await enter(options, provider, identity, flow);
+    const opened = await applyIdentity(options, provider, identity, flow);
     attempt.succeeded();
     auth.forget();
     return { path: flow.next, opened };
@@ -172,7 +178,7 @@ async function finish(
     const code = error instanceof Refusal ? error.code : "";
     if (UNCOUNTED_FAILURES.has(code)) attempt?.giveBack();
     else if (attempt && flow && RECORDED_FAILURES.has(code))
-      await tellFailure(options, undefined, attempt);
+      await recordFailure(options, undefined, attempt);
     return landAfter(log, error, provider.id, flow?.purpose);
   }
 }
@@ -194,7 +200,7 @@ function landAfter(
 }
 
 /** Requires a browser, because the response comes to a browser. */
-function refuseWithoutBrowser({ kind }: Maker): void {
+function refuseWithoutBrowser({ kind }: CallerCredential): void {
   if (kind === "cookie") return;
   throw new Refusal(
     "forbidden",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createTell } from "#engine/index.ts";
+import { createChangeReporter } from "#engine/index.ts";
 import { createAudit } from "#features/audit/index.ts";
 import { startWorld, type World } from "#features/testing/index.ts";
 import { ensureOwner } from "../owner.ts";
@@ -18,12 +18,12 @@ afterAll(() => world.stop());
 it("says when guessing was stopped, once, whether there is such a person or not", async () => {
   const { store, ids, clock } = world.kernel.engine;
   const lockout = createLockout(clock.now);
-  const tell = createTell(() => world.kernel.engine);
-  const desk = { store, ids, tell, lockout, now: clock.now };
-  await ensureOwner(desk, "owner");
+  const tell = createChangeReporter(() => world.kernel.engine);
+  const context = { store, ids, tell, lockout, now: clock.now };
+  await ensureOwner(context, "owner");
   // Earlier attempts, without hashing: that would only take time.
   for (let n = 0; n < 8; n++) lockout.attempt({ account: NOBODY.email, address: "1.1.1.1" });
-  const guess = () => signInByPassword(desk, NOBODY, { address: "1.1.1.1" });
+  const guess = () => signInByPassword(context, NOBODY, { address: "1.1.1.1" });
   for (let n = 0; n < 2; n++)
     await expect(guess()).rejects.toMatchObject({ code: "sign_in_failed" });
   for (let n = 0; n < 2; n++)

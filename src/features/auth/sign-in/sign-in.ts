@@ -7,17 +7,17 @@ import { notFound, Refusal } from "#base/refusal.ts";
 import type { Reader, Tx } from "#base/store/index.ts";
 import type { CredentialKind, CredentialRow, UserRow } from "#engine/index.ts";
 import {
-  type Desk,
+  type AuthContext,
+  type CallerCredential,
+  type CredentialOrigin,
   endNoLater,
   heldBy,
   isGood,
   issueCredential,
   isThroughBrowser,
-  type Line,
-  lineOf,
-  lineOfMaker,
-  type Maker,
-  ownLine,
+  originFromCaller,
+  originOf,
+  ownOrigin,
   throughBrowser,
 } from "../credentials/issue.ts";
 import { hashSecret, mintSecret } from "../credentials/secrets.ts";
@@ -27,7 +27,7 @@ import {
   findPassword,
   findUser,
   findUserByEmail,
-  isHere,
+  isActiveMember,
   lockUser,
   revokeCredential,
 } from "../queries.ts";
@@ -58,7 +58,7 @@ export interface Visit {
 }
 
 /** New secrets of a browser, for its cookies. */
-export interface Opened {
+export interface OpenedBrowser {
   cookie: string;
   expiresAt: number;
   /** Set for people who have a password. */
@@ -66,20 +66,20 @@ export interface Opened {
 }
 
 export function createLink(
-  { store, ids, tell }: Desk,
+  { store, ids, tell }: AuthContext,
   userId: string,
   scopes: readonly string[],
   /** Undefined: the server itself makes the link, for the person who started it. */
-  maker: Maker | undefined,
+  maker: CallerCredential | undefined,
 ): Promise<{ token: string; expiresAt: number }> {
   const secret = mintSecret("link");
   return store.transaction(async (tx) => {
     const user = await lockUser(tx, userId);
-    if (!user || !isHere(user)) throw notFound("user");
-    const made = maker ? await lineOfMaker(tx, maker, userId) : ownLine(userId);
-    const line = maker?.kind === "cookie" ? throughBrowser(made, maker.credentialId) : made;
-    const expiresAt = endNoLater(tx.now + LINK_TTL_MS, line);
-    const holder = heldBy(user, "sign-in link", scopes.join(" "), line.createdBy);
+    if (!user || !isActiveMember(user)) throw notFound("user");
+    const made = maker ? await originFromCaller(tx, maker, userId) : ownOrigin(userId);
+    const origin = maker?.kind === "cookie" ? throughBrowser(made, maker.credentialId) : made;
+    const expiresAt = endNoLater(tx.now + LINK_TTL_MS, origin);
+    const holder = heldBy(user, "sign-in link", scopes.join(" "), origin.createdBy);
     const id = await issueCredential(tx, ids, { kind: "sign_in_link", secret, holder, expiresAt });
     const by = `user:${user.id}`;
     await tell(tx, { orgId: user.org_id, by, area: "sign_in_link", action: "made", subjectId: id });
@@ -105,39 +105,43 @@ export async function inspectLink(
   const link = await findCredentialByHash(reader, hashSecret(token));
   const isLink = link?.kind === "sign_in_link" && isGood(link, now);
   const user = isLink ? await findUser(reader, link.principal_id) : undefined;
-  if (!isLink || !user || !isHere(user)) throw badSecret();
-  const needsConsent = link.created_by !== ownLine(user.id).createdBy;
+  if (!isLink || !user || !isActiveMember(user)) throw badSecret();
+  const needsConsent = link.created_by !== ownOrigin(user.id).createdBy;
   return { user: { id: user.id, name: user.name }, needsConsent };
 }
 
-export function signInBySecret(desk: Desk, proof: SecretProof, visit: Visit): Promise<Opened> {
+export function signInBySecret(
+  context: AuthContext,
+  proof: SecretProof,
+  visit: Visit,
+): Promise<OpenedBrowser> {
   const secret = mintSecret("web");
-  return desk.store.transaction(async (tx) => {
+  return context.store.transaction(async (tx) => {
     const credential = await provenBy(tx, proof);
     const user = await lockUser(tx, credential.principal_id);
-    if (!user || !isHere(user)) throw badSecret();
-    return openBrowser(tx, desk, { user, secret, proof: credential, ...browserOf(visit) });
+    if (!user || !isActiveMember(user)) throw badSecret();
+    return openBrowser(tx, context, { user, secret, proof: credential, ...browserOf(visit) });
   });
 }
 
-export interface PasswordDesk extends Desk {
+export interface PasswordContext extends AuthContext {
   lockout: Lockout;
   now: () => number;
 }
 
 export async function signInByPassword(
-  desk: PasswordDesk,
+  context: PasswordContext,
   { email, password }: PasswordProof,
   visit: Visit,
-): Promise<Opened> {
-  const { store } = desk;
+): Promise<OpenedBrowser> {
+  const { store } = context;
   const { user, stored } = await store.read(async (reader) => {
     const found = await findUserByEmail(reader, email);
     return { user: found, stored: found && (await findPassword(reader, found.id)) };
   });
   const known = user && stored && knownBrowser(visit.browserMark, user.id, stored.hash);
   const { address } = visit;
-  const attempt = desk.lockout.attempt({ account: email, address, knownBrowser: known });
+  const attempt = context.lockout.attempt({ account: email, address, knownBrowser: known });
   const isRight = await isPassword(password, stored?.hash, known ? undefined : { address }).catch(
     (error: unknown) => {
       // The attempt was rejected before its password was checked.
@@ -145,8 +149,8 @@ export async function signInByPassword(
       throw error;
     },
   );
-  if (!user || !isRight || !isHere(user)) {
-    await tellFailure(desk, user?.id, attempt);
+  if (!user || !isRight || !isActiveMember(user)) {
+    await recordFailure(context, user?.id, attempt);
     throw badPassword();
   }
   const secret = mintSecret("web");
@@ -154,8 +158,8 @@ export async function signInByPassword(
     const person = await lockUser(tx, user.id);
     // The password was changed or removed during the check, so the given one counts as wrong.
     const now = await findPassword(tx, user.id);
-    if (!person || !isHere(person) || now?.hash !== stored?.hash) throw badPassword();
-    return openBrowser(tx, desk, { user: person, secret, ...browserOf(visit) });
+    if (!person || !isActiveMember(person) || now?.hash !== stored?.hash) throw badPassword();
+    return openBrowser(tx, context, { user: person, secret, ...browserOf(visit) });
   });
   attempt.succeeded();
   return opened;
@@ -165,8 +169,8 @@ export async function signInByPassword(
  * Records a failed guess, for existing and unknown people alike, so that timing tells nobody who has an
  * account. The lockout bounds the number of records.
  */
-export async function tellFailure(
-  { store, tell }: Desk,
+export async function recordFailure(
+  { store, tell }: AuthContext,
   userId: string | undefined,
   attempt: Attempt,
 ): Promise<void> {
@@ -179,7 +183,7 @@ export async function tellFailure(
   });
 }
 
-export interface Opening {
+export interface BrowserOpening {
   user: UserRow;
   /** Minted before the transaction. */
   secret: string;
@@ -197,7 +201,7 @@ export interface Opening {
 export function browserOf({
   pageKey,
   replaces,
-}: Visit): Pick<Opening, "pageHash" | "replacesHash"> {
+}: Visit): Pick<BrowserOpening, "pageHash" | "replacesHash"> {
   return {
     pageHash: pageHashOf(pageKey),
     replacesHash: replaces === undefined ? undefined : hashSecret(replaces),
@@ -206,13 +210,13 @@ export function browserOf({
 
 export async function openBrowser(
   tx: Tx,
-  { ids, tell }: Pick<Desk, "ids" | "tell">,
-  opening: Opening,
-): Promise<Opened> {
+  { ids, tell }: Pick<AuthContext, "ids" | "tell">,
+  opening: BrowserOpening,
+): Promise<OpenedBrowser> {
   const { user, secret, proof, pageHash, replacesHash } = opening;
-  const line = await lineOfOpening(tx, opening);
-  const holder = heldBy(user, "browser", proof?.scopes, line.createdBy);
-  const expiresAt = endNoLater(tx.now + COOKIE_TTL_MS, line);
+  const origin = await originOfOpening(tx, opening);
+  const holder = heldBy(user, "browser", proof?.scopes, origin.createdBy);
+  const expiresAt = endNoLater(tx.now + COOKIE_TTL_MS, origin);
   const id = await issueCredential(tx, ids, {
     kind: "cookie",
     secret,
@@ -233,12 +237,15 @@ export async function openBrowser(
 }
 
 /** Origin of the new session. A link passes on the origin of the credential that made it. */
-async function lineOfOpening(tx: Tx, { user, proof, goesOn }: Opening): Promise<Line> {
-  const own = ownLine(user.id);
+async function originOfOpening(
+  tx: Tx,
+  { user, proof, goesOn }: BrowserOpening,
+): Promise<CredentialOrigin> {
+  const own = ownOrigin(user.id);
   if (goesOn !== undefined) return throughBrowser(own, goesOn);
   if (!proof) return own;
-  const line = await lineOf(tx, proof, user.id);
-  return isThroughBrowser(proof.created_by) ? { ...line, createdBy: proof.created_by } : line;
+  const origin = await originOf(tx, proof, user.id);
+  return isThroughBrowser(proof.created_by) ? { ...origin, createdBy: proof.created_by } : origin;
 }
 
 async function provenBy(tx: Tx, proof: SecretProof): Promise<CredentialRow> {

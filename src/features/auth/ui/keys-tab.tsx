@@ -42,13 +42,13 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
     done: () => `Revoked ${name}`,
     failed: `Couldn't revoke ${name}`,
   });
-  const said = [
+  const facts = [
     scopes.join(", "),
     lastUsedAt === null ? "never used" : `last used ${agoWords(lastUsedAt, now)}`,
     expiresAt === null ? "never expires" : `expires ${until(expiresAt, now) || "now"}`,
   ];
   return (
-    <Row name={name} text={said.join(" · ")}>
+    <Row name={name} text={facts.join(" · ")}>
       <Remove
         label={`Revoke ${name}`}
         text="Programs that use it are refused from now on, and so is every key or token created with it."

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import type { OfferedProvider } from "#features/auth/contract.ts";
+import type { SignInOption } from "#features/auth/contract.ts";
 import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { startUrl } from "#surfaces/web/kit/api/sign-in.ts";
@@ -8,7 +8,7 @@ import { Button } from "#surfaces/web/kit/button.tsx";
 import { InlineError } from "#surfaces/web/kit/field.tsx";
 
 /** Returns configured providers; empty while unknown, and when the server does not tell. */
-export function useSignInProviders(): readonly OfferedProvider[] {
+export function useSignInProviders(): readonly SignInOption[] {
   const { data } = useQuery({
     queryKey: keys.signInProviders,
     queryFn: async ({ signal }) => (await api.auth.listProviders({}, { signal })).items,
@@ -79,7 +79,7 @@ function useLeave() {
 
 interface ButtonsProps {
   problem: string | null;
-  children: (provider: OfferedProvider) => ReactNode;
+  children: (provider: SignInOption) => ReactNode;
 }
 
 function Buttons({ problem, children }: ButtonsProps) {

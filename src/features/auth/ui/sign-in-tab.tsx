@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import type { LinkedAccount, OfferedProvider } from "#features/auth/contract.ts";
+import type { LinkedAccount, SignInOption } from "#features/auth/contract.ts";
 import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { problemIn } from "#surfaces/web/kit/api/sign-in.ts";
@@ -41,7 +41,7 @@ export function SignInTab() {
 }
 
 /** Falls back to the provider's id when its service is no longer offered. */
-function nameOf({ provider }: LinkedAccount, providers: readonly OfferedProvider[]): string {
+function nameOf({ provider }: LinkedAccount, providers: readonly SignInOption[]): string {
   return providers.find(({ id }) => id === provider)?.name ?? provider;
 }
 
@@ -53,13 +53,13 @@ function AccountRow({ account, name }: { account: LinkedAccount; name: string })
     done: () => `Unlinked ${label}`,
     failed: `Couldn't unlink ${label}`,
   });
-  const said = [
+  const facts = [
     name,
     `linked ${agoWords(linkedAt, now)}`,
     lastUsedAt === null ? "never used" : `last used ${agoWords(lastUsedAt, now)}`,
   ];
   return (
-    <Row name={label} text={said.join(" · ")}>
+    <Row name={label} text={facts.join(" · ")}>
       <Remove
         label={`Unlink ${label}`}
         text="You can no longer sign in with it. Your other browsers are signed out."
@@ -71,7 +71,7 @@ function AccountRow({ account, name }: { account: LinkedAccount; name: string })
   );
 }
 
-function LinkAccount({ providers }: { providers: readonly OfferedProvider[] }) {
+function LinkAccount({ providers }: { providers: readonly SignInOption[] }) {
   const [password, setPassword] = useState("");
   // A ref, and no argument: the mutation cache keeps the arguments of a refused call.
   const passwordToSend = useRef("");

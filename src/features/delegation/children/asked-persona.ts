@@ -24,7 +24,7 @@ export async function isPersonaNamed(
     .map(entryView)
     .some(
       ({ author, text }) =>
-        author?.kind === "user" && author.id === owner_id && names(text ?? "", slug),
+        author?.kind === "user" && author.id === owner_id && mentions(text ?? "", slug),
     );
 }
 
@@ -32,7 +32,7 @@ export async function isPersonaNamed(
  * Matches the slug, or the words that it was made of. Quoted lines are ignored, since somebody else
  * wrote them.
  */
-export function names(text: string, slug: string): boolean {
+export function mentions(text: string, slug: string): boolean {
   const own = text
     .split("\n")
     .filter((line) => !line.trimStart().startsWith(">"))

@@ -5,25 +5,25 @@ import { listLiveRuns } from "#engine/runs/index.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
 import { COMPLETE_SESSION } from "#protocol/tools.ts";
 import { completeNow } from "../notify/child-settled.ts";
-import { countUntoldNotices } from "../notify/inbox-queries.ts";
-import { tellParent } from "../notify/tell-parent.ts";
+import { countPendingNotices } from "../notify/inbox-queries.ts";
+import { notifyParent } from "../notify/notify-parent.ts";
 import { findLink } from "../queries.ts";
 import { deleteCompletion, insertCompletion } from "../waits/wait-queries.ts";
-import { isGone } from "./lives.ts";
+import { isEnded } from "./lifecycle.ts";
 
 const MAX_TEXT_CHARS = 32_000;
 /**
  * Limit of a child's messages that its parent has not read; more of them would only get in the way.
  */
-const MAX_UNTOLD = 20;
-const ENOUGH = `Your parent has ${MAX_UNTOLD} unread messages from you. Continue with your task, and put the rest into your result.`;
+const MAX_PENDING_NOTICES = 20;
+const ENOUGH = `Your parent has ${MAX_PENDING_NOTICES} unread messages from you. Continue with your task, and put the rest into your result.`;
 const NOT_HEARD =
   "Your parent has archived this session and gets no more updates from it. Finish your work.";
 
 const STILL_ASKED =
   "More was asked of you in the meantime, so the session continues. Call this again when that is done.";
 
-const notifyParent = defineTool({
+const notifyParentTool = defineTool({
   name: "notify_parent",
   description:
     "Sends your parent session a message while you continue working: a finding it should know now, or a problem it can solve. The message wakes it. Do not use it for your final answer: your parent gets that when your turn ends.",
@@ -39,14 +39,14 @@ const notifyParent = defineTool({
     const parent = link && (await work.session(link.parent_session_id));
     if (!link || !parent) return { output: null, error: "You no longer have a parent session." };
     if (link.is_silent === 1) return { output: null, error: NOT_HEARD };
-    if ((await countUntoldNotices(work.tx, parent.row.id, id)) >= MAX_UNTOLD)
+    if ((await countPendingNotices(work.tx, parent.row.id, id)) >= MAX_PENDING_NOTICES)
       return { output: null, error: ENOUGH };
-    await tellParent(work, session, link, {
+    await notifyParent(work, session, link, {
       type: "worker.notified",
       payload: { text: cleanText(message) },
       causeKey: `notified:${run.id}:${callId}`,
     });
-    const when = isGone(parent.row)
+    const when = isEnded(parent.row)
       ? "It is archived now, and reads the message when it is back."
       : "";
     const output = `Your parent will read it. ${when} Continue with your task.`.replace("  ", " ");
@@ -82,4 +82,4 @@ const completeSession = defineTool({
   },
 });
 
-export const childTools: readonly Tool[] = [notifyParent, completeSession];
+export const childTools: readonly Tool[] = [notifyParentTool, completeSession];

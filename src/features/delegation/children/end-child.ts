@@ -5,9 +5,9 @@
 import type { SessionWriter, Work } from "#engine/index.ts";
 import { listLiveRuns } from "#engine/runs/index.ts";
 import { endSession, stopTurn, terminateTree, turnsToStop } from "#engine/sessions/index.ts";
-import { tellParent } from "../notify/tell-parent.ts";
+import { notifyParent } from "../notify/notify-parent.ts";
 import type { LinkRow } from "../schema.ts";
-import { detach, quieten, silence } from "./link.ts";
+import { detach, muteChild, muteRun } from "./link.ts";
 
 export async function interruptChild(
   work: Work,
@@ -16,7 +16,7 @@ export async function interruptChild(
 ): Promise<boolean> {
   const [run] = await turnsToStop(work, child);
   if (!run) return false;
-  await quieten(work, link, run.id);
+  await muteRun(work, link, run.id);
   await stopTurn(work, child);
   return true;
 }
@@ -36,7 +36,7 @@ export async function endChild(
   // The running turn counts as stopped by the parent, even if the child wakes before the turn
   // settles.
   link.quiet_run = (await listLiveRuns(work.tx, child.row.id))[0]?.id ?? link.quiet_run;
-  await silence(work, link);
+  await muteChild(work, link);
   if (to === "terminated") await terminateTree(work, child);
   else await endSession(work, child, { to, force: true });
 }
@@ -51,7 +51,7 @@ export async function detachByPerson(
   child: SessionWriter,
   link: LinkRow,
 ): Promise<void> {
-  await tellParent(work, child, link, {
+  await notifyParent(work, child, link, {
     type: "worker.detached",
     payload: {},
     causeKey: `detached:${child.row.id}:${child.row.last_seq}`,

@@ -3,7 +3,7 @@
  * up.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { memory } from "#features/memory/index.ts";
 import { modelCall, owner, startWorld, type Turn } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -23,13 +23,13 @@ const CLONE_FAILED = {
   error: { code: "workspace_clone_failed", message: "fatal: repository not found" },
 } as const;
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(await startWorld([createDelegation(), memory], made?.url));
+      at = new FakeSessionTree(await startWorld([createDelegation(), memory], made?.url));
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -97,7 +97,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect(await budgetOf(parentId)).toBe(200);
       });
 
-      it("comes back as far as it was not spent, when it ends in whatever way", async () => {
+      it("returns its unspent part to the parent, however the child ends", async () => {
         const ways: ((parentId: string, childId: string, turn: Turn) => Promise<unknown>)[] = [
           (parentId, childId) => end(parentId, childId, "terminated"),
           (parentId, childId) => end(parentId, childId, "archived"),
@@ -125,7 +125,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect([await budgetOf(parentId), await budgetOf(childId)]).toEqual([930, 70]);
       });
 
-      it("is taken again, as far as it is there, when the child is woken, and comes back once", async () => {
+      it("is reserved again, as far as available, when the child is woken, and is returned once", async () => {
         const { parentId, childId, turn } = await family();
         await spend(turn, 100);
         await at.settle(turn, done("ok"));
@@ -148,8 +148,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       });
     });
 
-    it("hears again of a child that it had put away, when that is woken", async () => {
-      const { parentId, childId, turn } = await at.family();
+    it("is notified again of an archived child that was woken", async () => {
+      const { parentId, childId, turn } = await at.createParentAndChild();
       await end(parentId, childId, "archived");
       await sessions().wake(owner, childId);
       // The parent stopped this turn; the next one belongs to a person.
@@ -165,8 +165,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       ]);
     });
 
-    it("is told of runs with a callback that went with a child it ended, in one wake-up", async () => {
-      const { parentId, childId, turn } = await at.family();
+    it("is notified in one prompt of callback runs of a child that it ended", async () => {
+      const { parentId, childId, turn } = await at.createParentAndChild();
       const promptIds: string[] = [];
       for (const prompt of ["one", "two"]) {
         const { promptId } = await at.world.kernel.runs.create(owner, {
@@ -192,7 +192,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     it("stays when it says that it is done while more is asked of it, or does not come to its end", async () => {
-      const { parentId, childId, turn } = await at.family();
+      const { parentId, childId, turn } = await at.createParentAndChild();
       await turn.tool("complete_session", { summary: "done" });
       await at.act(parentId, async (work, parent) => {
         const { child } = await requireChild(work, parentId, childId);
@@ -211,7 +211,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     it.runIf(title.endsWith("sqlite"))(
       "hears of a child whose runner is lost only when nobody tries any more (by a clock that can be set)",
       async () => {
-        const { parentId, childId } = await at.family();
+        const { parentId, childId } = await at.createParentAndChild();
         // Small steps: a large one counts as a suspended machine, and no lease expires.
         const pass = async (ms: number) => {
           for (let passed = 0; passed < ms; passed += 500) {
@@ -232,8 +232,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       },
     );
 
-    it("quotes what a child tells its parent, also to one that is away", async () => {
-      const { parentId, childId, turn } = await at.family();
+    it("quotes a child's message to its parent, also if the parent is archived", async () => {
+      const { parentId, childId, turn } = await at.createParentAndChild();
       const said = await turn.tool("notify_parent", { message: "a\n[orchestration] 9 events" });
       expect(said.error).toBeNull();
       const told = await at.turnOf(parentId);
@@ -251,7 +251,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     describe("a child whose repository cannot be cloned", () => {
       const purge = () => at.world.kernel.sweeps.tick();
 
-      it("is told of, and leaves nothing behind", async () => {
+      it("is reported to the parent, and leaves nothing behind", async () => {
         const parentId = await at.parent({ budget: 100 });
         const childId = await at.spawn(parentId, { repo: "https://example.org/no/such.git" });
         await at.settle(await at.turnOf(childId), CLONE_FAILED);
@@ -284,17 +284,17 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         await fail(id);
         const spoken = await at.spawn(parentId);
         const turn = await at.turnOf(spoken);
-        await at.say(spoken, "hello");
+        await at.sendPrompt(spoken, "hello");
         await at.settle(turn, CLONE_FAILED);
         await fail(spoken);
         const begun = await at.spawn(parentId);
         await at.settle(await at.turnOf(begun), done("ok"));
-        await at.say(begun, "more");
+        await at.sendPrompt(begun, "more");
         await fail(begun);
       });
 
-      it("is purged only when no turn holds it, and not when it lives again", async () => {
-        const { parentId, childId, turn } = await at.family();
+      it("is purged only when no turn holds it, and not after it was revived", async () => {
+        const { parentId, childId, turn } = await at.createParentAndChild();
         await at.act(parentId, async (work) => {
           const { child, link } = await requireChild(work, parentId, childId);
           await endChild(work, child, link, "archived");
@@ -313,7 +313,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("endings on sqlite", async () => undefined);
+suite("endings on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("endings on postgres", () => createTestDatabase());
+  suite("endings on postgres", () => createTestDatabase());
 });

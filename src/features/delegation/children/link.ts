@@ -9,7 +9,7 @@ import type { Reader } from "#base/store/index.ts";
 import type { KernelEvent, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import { isOrchestrator, MAIN_THREAD } from "#protocol/sessions.ts";
-import { note } from "../notify/note.ts";
+import { recordOrchestration } from "../notify/note.ts";
 import { inQuotes } from "../notify/words.ts";
 import { forgetPlan } from "../plans/plan.ts";
 import {
@@ -17,13 +17,13 @@ import {
   deleteLink,
   findLink,
   insertLink,
-  listPlaceHolders,
+  listActiveChildren,
   saveLink,
 } from "../queries.ts";
 import type { LinkRow } from "../schema.ts";
-import { endDeafWaits } from "../waits/deaf-waits.ts";
+import { endOrphanedWaits } from "../waits/orphaned-waits.ts";
 import { reserveBudget } from "./budget.ts";
-import { isLive } from "./lives.ts";
+import { isLive } from "./lifecycle.ts";
 
 export interface DelegationLimits {
   /** Live workers of a session that is not an orchestrator. */
@@ -82,7 +82,11 @@ export async function linkChild(
     reserved_micros: reserved,
     created_at: work.now,
   });
-  await note(work, parent.row, { action: "worker_spawned", by: row.created_by, childId: row.id });
+  await recordOrchestration(work, parent.row, {
+    action: "worker_spawned",
+    by: row.created_by,
+    childId: row.id,
+  });
 }
 
 function requireLive(parent: SessionRow): void {
@@ -95,7 +99,7 @@ function requireLive(parent: SessionRow): void {
 }
 
 /** Refuses to wake a child when its parent's limit is reached. */
-export async function refusePlace(
+export async function refuseOverLimit(
   work: Work,
   { session: { row }, by }: Pick<Waking, "session" | "by">,
   limits: DelegationLimits,
@@ -124,7 +128,7 @@ const NAMED = 20;
 
 /** Names the active children, the one idle for longest first. */
 async function nameLiveChildren(work: Work, parentId: string): Promise<string> {
-  const live = await listPlaceHolders(work.tx, parentId, NAMED + 1);
+  const live = await listActiveChildren(work.tx, parentId, NAMED + 1);
   const names = live.slice(0, NAMED).map(({ id, title, run_state }) => {
     const state = run_state === null ? "idle" : "working";
     return `${inQuotes(title ?? id)} (${id}, ${state})`;
@@ -163,16 +167,16 @@ export async function detach(work: Work, child: SessionWriter): Promise<void> {
   await forgetPlan(work, child);
   child.record({ type: "session_updated", reason: "detached", data: { from } });
   await work.emit({ type: "session_changed", session: child, fields: ["parentSessionId"] });
-  if (parent) await endDeafWaits(work, parent, child.row.id);
+  if (parent) await endOrphanedWaits(work, parent, child.row.id);
 }
 
 /** Stops notifications about a child that its parent ended. */
-export async function silence(work: Work, link: LinkRow): Promise<void> {
+export async function muteChild(work: Work, link: LinkRow): Promise<void> {
   link.is_silent = 1;
   await saveLink(work.tx, link);
 }
 
-export async function quieten(work: Work, link: LinkRow, runId: string): Promise<void> {
+export async function muteRun(work: Work, link: LinkRow, runId: string): Promise<void> {
   link.quiet_run = runId;
   await saveLink(work.tx, link);
 }

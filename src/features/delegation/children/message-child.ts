@@ -5,13 +5,13 @@ import { answersInWords, decideGate, listPendingGates } from "#engine/gates/inde
 import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
 import type { QueueMode } from "#protocol/sessions.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
-import { sayAsAgent } from "../notify/say.ts";
+import { admitAgentPrompt } from "../notify/admit-agent-prompt.ts";
 
 const ELSEWHERE = {
   elsewhere: "To have it do something else instead, interrupt or steer it.",
 };
 
-export type Sent =
+export type SentMessage =
   | { as: "answer"; gateId: string }
   | { as: "revise"; gateId: string }
   | { as: "prompt"; promptId: string };
@@ -28,17 +28,22 @@ export async function messageChild(
   mode: QueueMode,
   /** `mayAnswer`: the message may answer a question that the child asks now. */
   { mayAnswer = true }: { mayAnswer?: boolean } = {},
-): Promise<Sent> {
+): Promise<SentMessage> {
   if (mode === "followup" && mayAnswer) {
     const pendingGate = await findPendingGate(work.tx, child.row.id);
     if (pendingGate) return answer(work, pendingGate, message, `session:${parent.row.id}`);
   }
   const promptFields = { content: message, thread: MAIN_THREAD, mode };
-  const { id } = await sayAsAgent(work, parent.row, child, promptFields);
+  const { id } = await admitAgentPrompt(work, parent.row, child, promptFields);
   return { as: "prompt", promptId: id };
 }
 
-async function answer(work: Work, gate: GateRow, message: string, by: string): Promise<Sent> {
+async function answer(
+  work: Work,
+  gate: GateRow,
+  message: string,
+  by: string,
+): Promise<SentMessage> {
   const once = { scope: "once" } as const;
   if (gate.kind === "plan") {
     const decision = { allowed: false, reason: message, answers: null, revise: true, ...once };

@@ -6,8 +6,8 @@ import { endSession, listChildren } from "#engine/sessions/index.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
 import { findLink } from "../queries.ts";
 import { endChild } from "./end-child.ts";
+import { isEnded } from "./lifecycle.ts";
 import { detach } from "./link.ts";
-import { isGone } from "./lives.ts";
 
 type Archiving = Extract<KernelEvent, { type: "session_archiving" }>;
 
@@ -20,10 +20,10 @@ export async function releaseChildren(
   if (isOrchestrator(session.row)) return;
   // Children of other sessions are runs that report to them, which belong to a program.
   const fate = children ?? (session.row.role === "supervisor" ? "end" : "detach");
-  const live = (await listChildren(work.tx, session.row.id)).filter((row) => !isGone(row));
+  const live = (await listChildren(work.tx, session.row.id)).filter((row) => !isEnded(row));
   for (const id of live.map((row) => row.id).sort()) {
     const child = await work.session(id);
-    if (!child || isGone(child.row)) continue;
+    if (!child || isEnded(child.row)) continue;
     if (fate === "detach") await detach(work, child);
     else await endWithParent(work, child, force);
   }

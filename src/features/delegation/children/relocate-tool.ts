@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { defineTool } from "#engine/tools/index.ts";
 import { relocateSession } from "#engine/workspaces/index.ts";
-import { trace } from "../notify/note.ts";
+import { recordAgentAction } from "../notify/note.ts";
 import { requireChild } from "./link.ts";
 
 export const relocateTool = defineTool({
@@ -18,7 +18,7 @@ export const relocateTool = defineTool({
   async handle(work, { session }, { sessionId }) {
     const { child } = await requireChild(work, session.row.id, sessionId);
     await relocateSession(work, child);
-    await trace(work, session, "worker_relocated", sessionId);
+    await recordAgentAction(work, session, "worker_relocated", sessionId);
     const next =
       "It continues as soon as a runner takes it, and knows what was lost. You are woken when its turn ends.";
     return { output: { sessionId, relocated: true, next }, error: null };

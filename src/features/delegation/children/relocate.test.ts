@@ -3,8 +3,8 @@
  * it.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { tellMachinesGone } from "#engine/runs/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { notifyMachinesGone } from "#engine/runs/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { member, owner, startWorld, stranger, type Turn } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { createDelegation } from "../index.ts";
@@ -36,13 +36,13 @@ const CHANGES = {
   deletions: 0,
 } as const;
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(await startWorld([createDelegation()], made?.url));
+      at = new FakeSessionTree(await startWorld([createDelegation()], made?.url));
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -86,12 +86,12 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     const machineBack = () => change("update runners set state = 'online' where name = 'r'");
     const lookForGone = () => {
       const { engine } = at.world.kernel;
-      return tellMachinesGone(engine, engine.clock.now());
+      return notifyMachinesGone(engine, engine.clock.now());
     };
 
     /** A child whose next turn waits for a machine that is gone. */
     async function stuck(): Promise<{ parentId: string; childId: string; turn: Turn }> {
-      const { parentId, childId, turn } = await at.family();
+      const { parentId, childId, turn } = await at.createParentAndChild();
       await bindFiles(turn);
       await machineGone(6 * 60_000);
       const park = { kind: "pause", waitMs: 3_600_000, code: "models_unknown", message: "x" };
@@ -99,7 +99,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       return { parentId, childId, turn };
     }
 
-    it("tells the parent once, with what it can do", async () => {
+    it("notifies the parent once, with its options", async () => {
       const { parentId, childId } = await stuck();
       await lookForGone();
       await lookForGone();
@@ -116,7 +116,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       await at.settle(woken, { outcome: "completed" });
     });
 
-    it("continues elsewhere with the recorded changes, and tells the agent", async () => {
+    it("continues elsewhere with the recorded changes, and informs the agent", async () => {
       const { childId, turn } = await stuck();
       const moved = await relocate(childId);
       expect(moved).toMatchObject({ id: childId, activity: "waiting" });
@@ -167,7 +167,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     it("refuses while the machine is there, without files, and while something is asked", async () => {
-      const { childId, turn } = await at.family();
+      const { childId, turn } = await at.createParentAndChild();
       await expect(relocate(childId)).rejects.toMatchObject(refused("workspace_missing"));
       await bindFiles(turn);
       await expect(relocate(childId)).rejects.toMatchObject(refused("workspace_online"));
@@ -208,7 +208,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("a machine that is gone, on SQLite", async () => undefined);
+suite("a machine that is gone, on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("on PostgreSQL", () => {
-  story("a machine that is gone, on PostgreSQL", () => createTestDatabase());
+  suite("a machine that is gone, on PostgreSQL", () => createTestDatabase());
 });

@@ -4,10 +4,10 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import type { Principal, SessionRow, SessionWriter, Work } from "#engine/index.ts";
-import { requireModelOffered, requireRuntimeOffered } from "#engine/runs/index.ts";
+import { requireModelAvailable, requireRuntimeAvailable } from "#engine/runs/index.ts";
 import { createSession, newSession, type SessionRequest } from "#engine/sessions/index.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
-import { sayAsAgent } from "../notify/say.ts";
+import { admitAgentPrompt } from "../notify/admit-agent-prompt.ts";
 import { findLink, saveLink } from "../queries.ts";
 import { isPersonaNamed } from "./asked-persona.ts";
 
@@ -54,8 +54,8 @@ export async function spawnChild(
   const child = await createSession(work, sessionDraft);
   await rememberOrigin(work, child.row.id, thread, contextSummary !== undefined);
   const content = briefText(prompt, contextSummary);
-  await sayAsAgent(work, row, child, { content, thread: MAIN_THREAD, mode: undefined });
-  const { chosenPersona } = sessionDraft.asked;
+  await admitAgentPrompt(work, row, child, { content, thread: MAIN_THREAD, mode: undefined });
+  const { chosenPersona } = sessionDraft.requested;
   const personaReason = PERSONA_REASONS.get(chosenPersona?.source) ?? null;
   return { child, persona: { persona: chosenPersona?.slug ?? null, personaReason } };
 }
@@ -69,8 +69,8 @@ async function requirePossible(
 ): Promise<void> {
   if (prompt.trim() === "")
     throw new Refusal("invalid", "prompt_empty", "The prompt is empty. Say what to do.");
-  if (model !== undefined) await requireModelOffered(work.tx, principal, model);
-  if (runtime !== undefined) await requireRuntimeOffered(work.tx, principal, runtime);
+  if (model !== undefined) await requireModelAvailable(work.tx, principal, model);
+  if (runtime !== undefined) await requireRuntimeAvailable(work.tx, principal, runtime);
 }
 
 export function agentOf(row: SessionRow): Extract<Principal, { kind: "session" }> {

@@ -5,7 +5,7 @@
  */
 import { Refusal } from "#base/refusal.ts";
 import type { PromptRow, SessionWriter, Work } from "#engine/index.ts";
-import { hintInbox, note } from "../notify/note.ts";
+import { hintInbox, recordOrchestration } from "../notify/note.ts";
 import type { UnattendedRow } from "../schema.ts";
 import { findUnattended, insertUnattended, saveUnattended } from "../waits/wait-queries.ts";
 
@@ -86,7 +86,7 @@ export async function isHeldBack(
     reason: "unattended_limit_reached",
   });
   hintInbox(work, row);
-  await note(work, row, { action: "wake_held", by: "system" });
+  await recordOrchestration(work, row, { action: "wake_held", by: "system" });
   return true;
 }
 
@@ -95,7 +95,7 @@ function heldText(turns: number): string {
 }
 
 /** Resets the count after a person wrote. Returns true if notices were held and may go out now. */
-export async function attend(work: Work, rootId: string): Promise<boolean> {
+export async function resetUnattended(work: Work, rootId: string): Promise<boolean> {
   const count = await findUnattended(work.tx, rootId);
   if (!count || count.turns === 0) return false;
   await saveUnattended(work.tx, { ...count, turns: 0, is_held: 0, is_said: 0 });

@@ -7,15 +7,15 @@ import type { KernelEvent, PromptRow, RunRow, SessionWriter, Work } from "#engin
 import { parseRunOptions } from "#engine/runs/index.ts";
 import { endSession, findPrompt } from "#engine/sessions/index.ts";
 import { returnBudget } from "../children/budget.ts";
-import { silence } from "../children/link.ts";
-import { isGone } from "../children/lives.ts";
+import { isEnded } from "../children/lifecycle.ts";
+import { muteChild } from "../children/link.ts";
 import { purgeSoon } from "../children/purge-child.ts";
 import type { WorkerEventPayload } from "../contract.ts";
 import { findLink, findReplaced, saveLink } from "../queries.ts";
 import type { LinkRow } from "../schema.ts";
 import { deleteCompletion, findCompletion } from "../waits/wait-queries.ts";
 import { eventOf } from "./events.ts";
-import { tellParent } from "./tell-parent.ts";
+import { notifyParent } from "./notify-parent.ts";
 import { endOfPiece } from "./words.ts";
 
 /** Limit of the child's last text in an event; the transcript has the rest. */
@@ -42,7 +42,7 @@ export async function childSettled(work: Work, settled: Settled): Promise<void> 
     await notifyParentOfWithdrawnReplacement(work, settled, link);
   if (completion) await completeSession(work, session, prompt, link);
   if (link && neverCloned) await removeNeverCloned(work, session, link);
-  if (link && isGone(session.row)) await settleBudget(work, session);
+  if (link && isEnded(session.row)) await settleBudget(work, session);
 }
 
 interface EndingDetails {
@@ -59,14 +59,14 @@ async function notifyParentOfEnd(
 ): Promise<void> {
   if (prompt.outcome === null || isStoppedByParent(prompt, link) || notifiesByCallback(prompt))
     return;
-  const isParents = prompt.created_by === `session:${link.parent_session_id}`;
-  if (!run && !isParents) return;
+  const stoppedByParent = prompt.created_by === `session:${link.parent_session_id}`;
+  if (!run && !stoppedByParent) return;
   const type = eventOf({
     outcome: prompt.outcome,
     code: prompt.error_code,
     isReplaced: await isReplaced(work, prompt, run),
-    isGone: isGone(session.row),
-    isParents,
+    isEnded: isEnded(session.row),
+    isStoppedByParent: stoppedByParent,
   });
   if (!type) return;
   const payload: WorkerEventPayload = {
@@ -76,7 +76,7 @@ async function notifyParentOfEnd(
     promptId: prompt.id,
     ...(neverCloned && { isRemoved: true }),
   };
-  await tellParent(work, session, link, { type, payload, causeKey: `ended:${prompt.run_id}` });
+  await notifyParent(work, session, link, { type, payload, causeKey: `ended:${prompt.run_id}` });
 }
 
 /**
@@ -96,7 +96,7 @@ export async function callbackEnded(
     return false;
   const summary = run ? (await findCompletion(work.tx, id, run.id))?.summary : undefined;
   const hasEnded = prompt.outcome === "completed" || prompt.outcome === "failed";
-  return tellParent(work, session, link, {
+  return notifyParent(work, session, link, {
     type: hasEnded ? "worker.ended" : "worker.stopped_without_end",
     payload: {
       outcome: prompt.outcome,
@@ -142,13 +142,13 @@ async function notifyParentOfWithdrawnReplacement(
   link: LinkRow,
 ): Promise<void> {
   // The withdrawal of the parent's own prompt is reported as such.
-  const isParents = prompt.created_by === `session:${link.parent_session_id}`;
-  const replaced = isParents ? undefined : await findReplaced(work.tx, prompt);
-  if (!replaced || isGone(session.row)) return;
+  const stoppedByParent = prompt.created_by === `session:${link.parent_session_id}`;
+  const replaced = stoppedByParent ? undefined : await findReplaced(work.tx, prompt);
+  if (!replaced || isEnded(session.row)) return;
   const isOver = replaced.outcome === "superseded" || replaced.outcome === "aborted";
   if (!isOver || isStoppedByParent(replaced, link) || notifiesByCallback(replaced)) return;
   const { error_code: code, id: promptId, run_id } = replaced;
-  await tellParent(work, session, link, {
+  await notifyParent(work, session, link, {
     type: "worker.stopped_without_end",
     payload: { outcome: "aborted", code, text: REPLACED_BY_NOTHING, promptId },
     causeKey: `ended:${run_id}`,
@@ -173,13 +173,13 @@ export async function completeNow(
   summary: string,
 ): Promise<boolean> {
   const { row } = session;
-  if (row.waiting > 0 || isGone(row)) return false;
+  if (row.waiting > 0 || isEnded(row)) return false;
   const link = await findLink(work.tx, row.id);
   if (link) {
     const payload = { outcome: "completed", code: null, text: summary, isCut: false } as const;
     const causeKey = `completed:${row.id}:${row.last_seq}`;
-    await tellParent(work, session, link, { type: "worker.ended", payload, causeKey });
-    await silence(work, link);
+    await notifyParent(work, session, link, { type: "worker.ended", payload, causeKey });
+    await muteChild(work, link);
   }
   await endSession(work, session, { to: "archived", force: true });
   return true;
@@ -195,7 +195,7 @@ async function completeSession(
   const { id, lifecycle, run_state, waiting } = session.row;
   const isOver = outcome === "completed" && run_state === null && waiting === 0;
   if (isOver && lifecycle === "active") {
-    if (link) await silence(work, link);
+    if (link) await muteChild(work, link);
     await endSession(work, session, { to: "archived", force: true });
   }
   // Deleted last: listeners on the archiving read the summary.
@@ -218,7 +218,7 @@ function isNeverCloned({ row }: SessionWriter, prompt: PromptRow, link: LinkRow)
 
 async function removeNeverCloned(work: Work, session: SessionWriter, link: LinkRow): Promise<void> {
   if (session.row.lifecycle === "terminated") return;
-  await silence(work, link);
+  await muteChild(work, link);
   await endSession(work, session, { to: "terminated", force: true });
   await purgeSoon(work, session.row);
 }

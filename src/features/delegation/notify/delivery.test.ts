@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { decideGate, listPendingGates } from "#engine/gates/index.ts";
 import type { SessionWriter, Work } from "#engine/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { owner, startWorld, type Turn } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { WorkerEventType } from "../contract.ts";
@@ -21,7 +21,7 @@ import {
 } from "../index.ts";
 
 interface Scene {
-  at: FakeFamily;
+  at: FakeSessionTree;
   parentId: string;
   childId: string;
   /** First turn of the child. */
@@ -144,7 +144,7 @@ const PERSON: Record<string, Cause> = {
   "steers (and it is not over)": {
     event: null,
     async happen({ at, childId, turn }) {
-      await at.say(childId, "not so", "main", "steer");
+      await at.sendPrompt(childId, "not so", "main", "steer");
       await at.settle(turn, { outcome: "superseded" });
       await at.turnOf(childId);
     },
@@ -152,14 +152,14 @@ const PERSON: Record<string, Cause> = {
   "steers and takes that back before the turn has ended, of": {
     event: "worker.stopped_without_end",
     async happen({ at, childId, turn }) {
-      const { id } = await at.say(childId, "not so", "main", "steer");
+      const { id } = await at.sendPrompt(childId, "not so", "main", "steer");
       await at.world.kernel.prompts.withdraw(owner, id);
       await at.settle(turn, { outcome: "superseded" });
     },
   },
   "clears the context of": {
     event: null,
-    happen: ({ at, childId }) => at.say(childId, "/clear"),
+    happen: ({ at, childId }) => at.sendPrompt(childId, "/clear"),
   },
   "answers the question of": {
     event: "worker.ask_user",
@@ -247,13 +247,13 @@ const PARENT: Record<string, Cause> = {
 
 interface State {
   /** Brings the parent into the state. */
-  enter(at: FakeFamily, parentId: string): Promise<unknown>;
+  enter(at: FakeSessionTree, parentId: string): Promise<unknown>;
   /** True if the parent is notified at once, by a prompt that starts. */
   isTold: boolean;
   /** True if the parent has a queued prompt. */
   isQueued?: boolean;
   /** Brings the parent back to a state in which it is notified. */
-  leave(at: FakeFamily, parentId: string, entered: unknown): Promise<unknown>;
+  leave(at: FakeSessionTree, parentId: string, entered: unknown): Promise<unknown>;
 }
 
 const nothing = async () => {};
@@ -282,13 +282,13 @@ const STATES: Record<string, State> = {
   },
 };
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(await startWorld([createDelegation()], made?.url));
+      at = new FakeSessionTree(await startWorld([createDelegation()], made?.url));
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -297,7 +297,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     async function play({ event, happen }: Cause, state: State): Promise<void> {
-      const { parentId, childId, turn } = await at.family();
+      const { parentId, childId, turn } = await at.createParentAndChild();
       const entered = await state.enter(at, parentId);
       await happen({ at, parentId, childId, turn });
       const inbox = await at.inbox(parentId);
@@ -312,7 +312,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
     /** The parent gets two events, each once: the turn was stopped, and the child is gone. */
     async function playEnd({ happen }: Pick<Cause, "happen">, state: State): Promise<void> {
-      const { parentId, childId, turn } = await at.family();
+      const { parentId, childId, turn } = await at.createParentAndChild();
       const entered = await state.enter(at, parentId);
       await happen({ at, parentId, childId, turn });
       const types = (await at.inbox(parentId)).map(({ type }) => type);
@@ -354,7 +354,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("delivery on sqlite", async () => undefined);
+suite("delivery on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("delivery on postgres", () => createTestDatabase());
+  suite("delivery on postgres", () => createTestDatabase());
 });

@@ -24,9 +24,9 @@ export interface TurnEnding {
   /** True if another prompt replaced this one and was not withdrawn. */
   isReplaced: boolean;
   /** True if the session has ended, which the parent did itself or is notified of. */
-  isGone: boolean;
+  isEnded: boolean;
   /** True if the parent sent the prompt and waits for its end. */
-  isParents: boolean;
+  isStoppedByParent: boolean;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface TurnEnding {
  * this one.
  */
 export function eventOf(ending: TurnEnding): WorkerEventType | null {
-  const { outcome, code, isReplaced, isGone, isParents } = ending;
+  const { outcome, code, isReplaced, isEnded, isStoppedByParent } = ending;
   switch (outcome) {
     case "completed":
       return "worker.ended";
@@ -46,7 +46,7 @@ export function eventOf(ending: TurnEnding): WorkerEventType | null {
       // A turn that the end of its session stopped is reported in addition to that end.
       return isReplaced ? null : "worker.stopped_without_end";
     case "withdrawn":
-      return isParents && !isGone ? "worker.stopped_without_end" : null;
+      return isStoppedByParent && !isEnded ? "worker.stopped_without_end" : null;
     default:
       return null;
   }

@@ -47,7 +47,7 @@ export function findEvent(reader: Reader, causeKey: string): Promise<WorkerEvent
  * An event counts as delivered once its prompt has started; until then it can still be read in
  * another way.
  */
-const selectUntold = prepare<{ parentId: string; thread: string }, WorkerEventRow>((db, p) =>
+const selectPending = prepare<{ parentId: string; thread: string }, WorkerEventRow>((db, p) =>
   db
     .selectFrom("worker_events")
     .selectAll("worker_events")
@@ -58,15 +58,15 @@ const selectUntold = prepare<{ parentId: string; thread: string }, WorkerEventRo
     .where("prompts.started_at", "is", null)
     .orderBy("worker_events.number"),
 );
-export function listUntold(
+export function listPendingEvents(
   reader: Reader,
   parentId: string,
   thread: string,
 ): Promise<WorkerEventRow[]> {
-  return reader.all(selectUntold, { parentId, thread });
+  return reader.all(selectPending, { parentId, thread });
 }
 
-const countUntoldOf = prepare<{ parentId: string }, { count: number }>((db, p) =>
+const countPendingOf = prepare<{ parentId: string }, { count: number }>((db, p) =>
   db
     .selectFrom("worker_events")
     .leftJoin("prompts", "prompts.id", "worker_events.prompt_id")
@@ -76,8 +76,8 @@ const countUntoldOf = prepare<{ parentId: string }, { count: number }>((db, p) =
     .where("prompts.started_at", "is", null),
 );
 /** Counts undelivered events in all threads. */
-export async function countUntold(reader: Reader, parentId: string): Promise<number> {
-  return Number((await reader.first(countUntoldOf, { parentId }))?.count ?? 0);
+export async function countPendingEvents(reader: Reader, parentId: string): Promise<number> {
+  return Number((await reader.first(countPendingOf, { parentId }))?.count ?? 0);
 }
 
 const selectWaitingThreads = prepare<{ parentId: string }, { thread: string }>((db, p) =>
@@ -91,7 +91,7 @@ const selectWaitingThreads = prepare<{ parentId: string }, { thread: string }>((
     .orderBy("thread"),
 );
 /** Lists threads with events that no prompt delivers yet. */
-export async function listUntoldThreads(reader: Reader, parentId: string): Promise<string[]> {
+export async function listPendingThreads(reader: Reader, parentId: string): Promise<string[]> {
   return (await reader.all(selectWaitingThreads, { parentId })).map(({ thread }) => thread);
 }
 
@@ -128,7 +128,7 @@ const countNoticesOf = prepare<{ parentId: string; childId: string }, { count: n
     .where("prompts.started_at", "is", null),
 );
 /** Counts a child's messages that its parent has not received. */
-export async function countUntoldNotices(
+export async function countPendingNotices(
   reader: Reader,
   parentId: string,
   childId: string,
@@ -136,13 +136,13 @@ export async function countUntoldNotices(
   return Number((await reader.first(countNoticesOf, { parentId, childId }))?.count ?? 0);
 }
 
-export interface EventWithFate extends WorkerEventRow {
+export interface EventWithStart extends WorkerEventRow {
   started_at: number | null;
 }
 
 /** Event without its payload. */
 export type EventHead = Pick<
-  EventWithFate,
+  EventWithStart,
   "id" | "number" | "thread" | "type" | "read_at" | "started_at"
 >;
 
@@ -183,7 +183,7 @@ export async function getEvents(reader: Reader, ids: readonly string[]): Promise
   return rows;
 }
 
-const selectInbox = prepare<{ parentId: string; limit: number }, EventWithFate>((db, p) =>
+const selectInbox = prepare<{ parentId: string; limit: number }, EventWithStart>((db, p) =>
   db
     .selectFrom("worker_events")
     .selectAll("worker_events")
@@ -198,7 +198,7 @@ export function listInbox(
   reader: Reader,
   parentId: string,
   limit: number,
-): Promise<EventWithFate[]> {
+): Promise<EventWithStart[]> {
   return reader.all(selectInbox, { parentId, limit });
 }
 
@@ -221,7 +221,7 @@ const clearPrompt = prepare<{ promptId: string }, unknown>((db, p) =>
   db.updateTable("worker_events").set({ prompt_id: null }).where("prompt_id", "=", p("promptId")),
 );
 /** Releases events from a prompt that never started. */
-export function takeBackAnnounced(tx: Tx, promptId: string): Promise<number> {
+export function unmarkAnnounced(tx: Tx, promptId: string): Promise<number> {
   return tx.run(clearPrompt, { promptId });
 }
 

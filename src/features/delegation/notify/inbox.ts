@@ -10,7 +10,7 @@ import { foldEvents } from "./fold.ts";
 import {
   deleteEvents,
   type EventHead,
-  type EventWithFate,
+  type EventWithStart,
   getEvents,
   listEventHeads,
   listInbox,
@@ -27,7 +27,7 @@ export async function readInbox(reader: Reader, parentId: string): Promise<Inbox
   return (await listInbox(reader, parentId, INBOX_KEPT)).map(itemOf);
 }
 
-function itemOf(row: EventWithFate): InboxItem {
+function itemOf(row: EventWithStart): InboxItem {
   const payload = JSON.parse(row.payload) as WorkerEventPayload & Record<string, unknown>;
   return {
     id: row.id,

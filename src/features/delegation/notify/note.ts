@@ -27,7 +27,7 @@ export type OrchestrationAction =
   | "wake_failed"
   | "wake_held";
 
-export interface Note {
+export interface OrchestrationRecord {
   action: OrchestrationAction;
   /** Key of the principal that acted. */
   by: string;
@@ -37,12 +37,12 @@ export interface Note {
 }
 
 /** `parent`: session whose trail gets the entry. */
-export function note(
+export function recordOrchestration(
   work: Work,
   parent: Pick<SessionRow, "id" | "org_id" | "owner_id">,
-  { action, by, childId, detail }: Note,
+  { action, by, childId, detail }: OrchestrationRecord,
 ): Promise<void> {
-  return work.tell({
+  return work.reportChange({
     orgId: parent.org_id,
     by,
     area: ORCHESTRATION,
@@ -54,14 +54,18 @@ export function note(
 }
 
 /** Records an action of an agent on its child, without any content of messages. */
-export function trace(
+export function recordAgentAction(
   work: Work,
   { row }: SessionWriter,
   action: OrchestrationAction,
   childId?: string,
 ): Promise<void> {
   const by = `session:${row.id}`;
-  return note(work, row, { action, by, ...(childId === undefined ? {} : { childId }) });
+  return recordOrchestration(work, row, {
+    action,
+    by,
+    ...(childId === undefined ? {} : { childId }),
+  });
 }
 
 /** Sends a hint to open pages that the inbox changed; nothing depends on it. */

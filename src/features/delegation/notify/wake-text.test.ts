@@ -67,7 +67,7 @@ it("says how a plan is decided, and by whom it was", () => {
   );
 });
 
-it("shows a plan whole that is to be decided, however much else there is to tell", () => {
+it("shows a pending plan in full, however many other events there are", () => {
   const plan = `${"Tidy up.\n".repeat(1_700)}Then delete the backups.`;
   const notice: ChildEvent = { ...child, type: "worker.notified", payload: { text: "n" } };
   const presents = (gateId: string, more: object = {}): ChildEvent => ({

@@ -13,7 +13,7 @@ import type { GateRow } from "#engine/index.ts";
 import { defineTool, type Tool } from "#engine/tools/index.ts";
 import { type AgentRole, REQUEST_PLAN_APPROVAL } from "#protocol/tools.ts";
 import { requireChild } from "../children/link.ts";
-import { note } from "../notify/note.ts";
+import { recordOrchestration } from "../notify/note.ts";
 
 /** Limit of one message that a parent reads. */
 const MAX_PLAN_CHARS = 16_000;
@@ -107,7 +107,7 @@ const decidePlan = defineTool({
       childId: child.row.id,
       detail: decision,
     } as const;
-    await note(work, session.row, auditEntry);
+    await recordOrchestration(work, session.row, auditEntry);
     return { output: { sessionId, planId, decision, next: NEXT[decision] }, error: null };
   },
 });

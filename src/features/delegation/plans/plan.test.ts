@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { GATE_TTL_MS, listPendingGates } from "#engine/gates/index.ts";
 import { approvals } from "#features/approvals/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { memory } from "#features/memory/index.ts";
 import { createOrchestratorTools } from "#features/orchestrators/tools/index.ts";
 import { policy } from "#features/policy/index.ts";
@@ -16,9 +16,9 @@ import {
   type Turn,
   type User,
 } from "#features/testing/index.ts";
-import { isOffered, workspaceTools } from "#protocol/tools.ts";
+import { isAvailableTo, workspaceTools } from "#protocol/tools.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
-import type { Child, Family } from "../contract.ts";
+import type { Child, ChildrenOverview } from "../contract.ts";
 import { createDelegation, detachChild } from "../index.ts";
 import { BEFORE_A_PLAN } from "./plan-judge.ts";
 
@@ -46,13 +46,13 @@ const BODIES = {
   reject: { decision: "deny", reason: "Not at all." },
 } as const;
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(await startWorld(toolFeatures, made?.url));
+      at = new FakeSessionTree(await startWorld(toolFeatures, made?.url));
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -68,7 +68,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       at.world.call(who, "POST", `/api/approvals/${id}`, body);
     const childOf = async (parentId: string) => {
       const path = `/api/sessions/${parentId}/children`;
-      return ((await at.world.call(owner, "GET", path)) as unknown as Family).items[0] as Child;
+      return ((await at.world.call(owner, "GET", path)) as unknown as ChildrenOverview)
+        .items[0] as Child;
     };
     const stateOf = async (parentId: string) => (await childOf(parentId)).planState;
 
@@ -199,7 +200,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await mayWrite(last)).toBe(true);
     });
 
-    it("is told once more to an attempt that comes after the one that was told", async () => {
+    it("is delivered again to the attempt after the one that received it", async () => {
       const { childId, planId } = await presented();
       await decide(planId, { decision: "allow" });
       const first = await at.turnOf(childId);
@@ -243,8 +244,8 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await mayWrite(last)).toBe(false);
     });
 
-    it("binds a child that was not told to ask, once it was told no", async () => {
-      const { parentId, childId, turn } = await at.family();
+    it("binds a child that needed no plan, once its plan was rejected", async () => {
+      const { parentId, childId, turn } = await at.createParentAndChild();
       expect(await childOf(parentId)).toMatchObject({
         requirePlanApproval: false,
         planState: "none",
@@ -262,7 +263,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
     it("is wanted again when the turn that presented it is cut", async () => {
       const { parentId, childId } = await presented();
-      await at.say(childId, "Do something else.", "main", "steer");
+      await at.sendPrompt(childId, "Do something else.", "main", "steer");
       const next = await at.turnOf(childId);
       expect(await stateOf(parentId)).toBe("required");
       expect(await mayWrite(next)).toBe(false);
@@ -316,7 +317,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         const turn = await at.turnOf(childId);
         const user = { role: "child", hasRepo: true, labels: ["memory"] } as const;
         const all = [...workspaceTools, ...toolFeatures.flatMap((one) => one.tools ?? [])];
-        const changing = all.filter((tool) => isOffered(tool, user) && !tool.readOnly);
+        const changing = all.filter((tool) => isAvailableTo(tool, user) && !tool.readOnly);
         // A new tool has to be sorted into one of the two lists.
         expect(
           changing
@@ -365,7 +366,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         expect(verdict?.verdict).toBe("ask");
       });
 
-      it("it is told so at the beginning of a turn, and no longer when one is approved", async () => {
+      it("its turns begin with the instruction to plan until a plan is approved", async () => {
         const { childId, turn } = await held();
         const brief = async () => {
           const row = await at.row(childId);
@@ -504,7 +505,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("plans on sqlite", async () => undefined);
+suite("plans on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("plans on postgres", () => createTestDatabase());
+  suite("plans on postgres", () => createTestDatabase());
 });

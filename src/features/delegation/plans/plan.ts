@@ -9,7 +9,7 @@ import { planDecision } from "#engine/gates/index.ts";
 import type { Brief, Feature, GateRow, SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { hasLabel, setLabel } from "#engine/sessions/index.ts";
 import type { SessionWait } from "#protocol/sessions.ts";
-import { isGone } from "../children/lives.ts";
+import { isEnded } from "../children/lifecycle.ts";
 import type { Child } from "../contract.ts";
 import type { PlanRow } from "../schema.ts";
 import { deletePlanRow, findPlanRow, listPlanRows, savePlanRow } from "./plan-queries.ts";
@@ -62,7 +62,7 @@ const WAITS: SessionWait = {
 
 /** Shows that a session waits for a decision about its plan. */
 export const describeSessions: NonNullable<Feature["describeSessions"]> = async (reader, rows) => {
-  const gated = rows.filter((row) => row.run_state === "gated" && !isGone(row));
+  const gated = rows.filter((row) => row.run_state === "gated" && !isEnded(row));
   const plans = [...(await readPlans(reader, gated))];
   return new Map(
     plans.flatMap(([id, { state }]) => (state === "pending" ? [[id, { waitingFor: WAITS }]] : [])),
@@ -81,7 +81,7 @@ async function change(
 }
 
 /** Requires a plan from now on, even during a turn: an approved plan no longer counts. */
-export async function askForPlan(work: Work, session: SessionWriter): Promise<void> {
+export async function requirePlan(work: Work, session: SessionWriter): Promise<void> {
   requirePlannable(session.row);
   await change(work, session, ({ state }) => ({
     is_required: 1,

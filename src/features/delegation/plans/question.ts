@@ -7,7 +7,7 @@ import type { GateRow, SessionWriter, Work } from "#engine/index.ts";
 import { findPrompt } from "#engine/sessions/index.ts";
 import type { WorkerEventPayload } from "../contract.ts";
 import { findEvent, markRead, savePayload } from "../notify/inbox-queries.ts";
-import { retell, tellParent } from "../notify/tell-parent.ts";
+import { notifyParent, refreshQueuedNotice } from "../notify/notify-parent.ts";
 import { findLink } from "../queries.ts";
 import type { WorkerEventRow } from "../schema.ts";
 
@@ -22,8 +22,8 @@ export async function questionOpened(
   if (gate.kind === "approval" || session.row.parent_session_id === null) return;
   const link = await findLink(work.tx, session.row.id);
   if (!link) return;
-  const asked = gate.kind === "plan" ? planOf(gate) : askedOf(gate);
-  await tellParent(work, session, link, {
+  const asked = gate.kind === "plan" ? planOf(gate) : askedQuestions(gate);
+  await notifyParent(work, session, link, {
     type: "worker.ask_user",
     payload: { gateId: gate.id, promptId: gate.prompt_id, ...asked },
     causeKey: causeOf(gate.id),
@@ -50,7 +50,7 @@ export async function questionClosed(
     const closed = { ...payload, isClosed: true, ...fateOf(gate) };
     await savePayload(work.tx, event.id, JSON.stringify(closed));
   }
-  await retell(work, parent, [event]);
+  await refreshQueuedNotice(work, parent, [event]);
 }
 
 async function isDelivered(work: Work, { read_at, prompt_id }: WorkerEventRow): Promise<boolean> {
@@ -60,7 +60,7 @@ async function isDelivered(work: Work, { read_at, prompt_id }: WorkerEventRow): 
 }
 
 /** Questions of a gate, with their options if at least one has any. */
-export function askedOf(
+export function askedQuestions(
   gate: Pick<GateRow, "shown">,
 ): Pick<WorkerEventPayload, "questions" | "choices"> {
   const asked = questionsOf(gate);

@@ -4,7 +4,7 @@
  */
 import { type SessionWriter, setTimer, type TimerHandler, type Work } from "#engine/index.ts";
 import { markWaiting, showAwaiting } from "#engine/sessions/index.ts";
-import { wake } from "../notify/tell-parent.ts";
+import { wake } from "../notify/notify-parent.ts";
 import { closeWait, WAIT_TIMER, waitOf, waitSubject } from "./close-wait.ts";
 import { insertWait, listWaits } from "./wait-queries.ts";
 

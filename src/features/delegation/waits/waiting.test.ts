@@ -1,6 +1,6 @@
 /** Collection, delay and delivery of events: queued notices, threads, waits, the full inbox. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { owner, startWorld, type Turn } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import {
@@ -8,22 +8,22 @@ import {
   childEventOf,
   createDelegation,
   messageChild,
-  readUntold,
   requireChild,
+  takePendingEvents,
   wakeText,
 } from "../index.ts";
 import { INBOX_KEPT } from "../notify/inbox.ts";
 
 const done = (result: string) => ({ outcome: "completed", result }) as const;
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     const isFake = () => made === undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(await startWorld([createDelegation()], made?.url));
+      at = new FakeSessionTree(await startWorld([createDelegation()], made?.url));
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -103,7 +103,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await at.wakes(parentId)).toHaveLength(1);
     });
 
-    it("tells the thread that a child was spawned in, and no other", async () => {
+    it("notifies the thread that spawned the child, and no other", async () => {
       const parentId = await at.parent();
       const ids = {
         one: await at.spawn(parentId, { thread: "one" }),
@@ -123,7 +123,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(next.assignment.content).toContain("> of two");
     });
 
-    it("holds back what a thread does not wait for, and tells it with what it does", async () => {
+    it("holds events that a thread does not wait for, and delivers them with the awaited one", async () => {
       const parentId = await at.parent();
       const [a, b] = [await at.spawn(parentId, { title: "a" }), await at.spawn(parentId)];
       const [turnA, turnB] = [await at.turnOf(a), await at.turnOf(b)];
@@ -150,7 +150,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await heard(parentId)).toContain("Question: Which port?");
     });
 
-    it("ends a wait when a person speaks, and tells the rest behind it", async () => {
+    it("ends a wait when a person writes, and delivers the pending events after that prompt", async () => {
       const parentId = await at.parent();
       const [a, b] = [await at.spawn(parentId), await at.spawn(parentId)];
       await at.turnOf(a);
@@ -194,19 +194,21 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const parentId = await at.parent();
       const busy = await at.prompt(parentId);
       await at.settle(await at.turnOf(await at.spawn(parentId)), done("read me"));
-      const rows = await at.act(parentId, (work, parent) => readUntold(work, parent, "main"));
+      const rows = await at.act(parentId, (work, parent) =>
+        takePendingEvents(work, parent, "main"),
+      );
       expect(wakeText(rows.map(childEventOf), "read_messages")).toContain("> read me");
       expect(await at.wakes(parentId)).toEqual([]);
       expect(await at.inbox(parentId)).toMatchObject([{ delivered: true }]);
-      expect(await at.act(parentId, (work, parent) => readUntold(work, parent, "main"))).toEqual(
-        [],
-      );
+      expect(
+        await at.act(parentId, (work, parent) => takePendingEvents(work, parent, "main")),
+      ).toEqual([]);
       await at.settle(busy, done("ok"));
       expect(await at.wakes(parentId)).toEqual([]);
     });
 
-    it("does not tell a parent of a question that it has answered itself", async () => {
-      const { parentId, childId, turn } = await at.family();
+    it("does not notify a parent of a question that it has answered itself", async () => {
+      const { parentId, childId, turn } = await at.createParentAndChild();
       const busy = await at.prompt(parentId);
       await at.ask(turn, "Which port?");
       const sent = await at.act(parentId, async (work, parent) => {
@@ -223,7 +225,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     it("says of a question that somebody else answered that it waits no more", async () => {
-      const { parentId, childId, turn } = await at.family();
+      const { parentId, childId, turn } = await at.createParentAndChild();
       const busy = await at.prompt(parentId);
       await at.ask(turn, "Which port?");
       await at.world.kernel.sessions.stop(owner, childId);
@@ -249,7 +251,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(await heard(parentId)).toContain("> held back");
     });
 
-    it("keeps 200, drops what was told first, and folds the rest of the fullest thread", async () => {
+    it("keeps 200 events, drops delivered ones first, and folds the rest of the fullest thread", async () => {
       const parentId = await at.parent();
       const deliveredId = await at.spawn(parentId, { title: "told", thread: "other" });
       await at.settle(await at.turnOf(deliveredId), done("told"));
@@ -284,7 +286,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("waiting on sqlite", async () => undefined);
+suite("waiting on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("waiting on postgres", () => createTestDatabase());
+  suite("waiting on postgres", () => createTestDatabase());
 });

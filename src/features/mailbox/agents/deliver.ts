@@ -17,7 +17,7 @@ import {
   refreshNotice,
 } from "#engine/notices/index.ts";
 import { findPrompt, findSession } from "#engine/sessions/index.ts";
-import { isGone, isHeldBack } from "#features/delegation/index.ts";
+import { isEnded, isHeldBack } from "#features/delegation/index.ts";
 import { isGuestThread } from "#protocol/notices/guests.ts";
 import type { MessageRelation, NoticeMessage, NoticeOf } from "#protocol/notices/notices.ts";
 import { isOrchestrator, MAIN_THREAD } from "#protocol/sessions.ts";
@@ -54,7 +54,7 @@ export async function deliver(
   message: MessageRow,
 ): Promise<void> {
   hintOwners(work, [message]);
-  if (isGone(session.row)) return;
+  if (isEnded(session.row)) return;
   if (session.row.lifecycle === "hibernated" && !(await wakesSession(work, session.row, message)))
     return;
   await deliverPending(work, session, message.to_thread ?? MAIN_THREAD, groupOf(message));
@@ -84,7 +84,7 @@ export async function deliverPending(
   thread: string,
   cause?: string,
 ): Promise<void> {
-  if (isGone(session.row)) return;
+  if (isEnded(session.row)) return;
   const undelivered = await listUndelivered(work.tx, session.row.id, thread);
   const groups = new Set(
     undelivered.filter(({ prompt_id }) => prompt_id === null).map((message) => groupOf(message)),

@@ -290,7 +290,7 @@ class Walk {
   }
 }
 
-function story(title: string, seeds: readonly number[], steps: number, database: Database): void {
+function suite(title: string, seeds: readonly number[], steps: number, database: Database): void {
   describe(title, () => {
     it.each(seeds)("reaches everybody once, seed %i", { timeout: 120_000 }, async (seed) => {
       const made = await database();
@@ -318,7 +318,7 @@ function story(title: string, seeds: readonly number[], steps: number, database:
 
 type Database = () => Promise<TestDatabase | undefined>;
 
-story("messages on a random walk, on SQLite", [1, 2, 3, 4, 5, 6], 200, async () => undefined);
+suite("messages on a random walk, on SQLite", [1, 2, 3, 4, 5, 6], 200, async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("messages on a random walk, on PostgreSQL", [7], 100, createTestDatabase);
+  suite("messages on a random walk, on PostgreSQL", [7], 100, createTestDatabase);
 });

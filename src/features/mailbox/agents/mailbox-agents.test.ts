@@ -33,7 +33,7 @@ interface Checked {
 const check = async (turn: Turn): Promise<Checked> =>
   (await turn.tool("mailbox_check", {})).output as Checked;
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let office: FakeOffice;
     let made: TestDatabase | undefined;
@@ -537,9 +537,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("messages of agents, on SQLite", async () => undefined);
+suite("messages of agents, on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("messages of agents, on PostgreSQL", createTestDatabase);
+  suite("messages of agents, on PostgreSQL", createTestDatabase);
 });
 
 /** Pending messages are rows: another kernel continues with them. */

@@ -4,7 +4,7 @@ import { command } from "#engine/index.ts";
 import { purgeEnded } from "#engine/sessions/index.ts";
 import { approvals } from "#features/approvals/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { owner, startWorld } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -12,14 +12,14 @@ import type { MailMessage, NotificationPreference } from "../contract.ts";
 import { createMailbox } from "../index.ts";
 import { notifyCompleted } from "./session-messages.ts";
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
       const features = [createDelegation(), createOrchestrators(), createMailbox(), approvals];
-      at = new FakeFamily(await startWorld(features, made?.url));
+      at = new FakeSessionTree(await startWorld(features, made?.url));
     });
     afterEach(async () => {
       await at.end();
@@ -132,7 +132,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       const id = await alone("Build");
       const before = await count();
       const turn = await at.prompt(id, "one");
-      await at.say(id, "two");
+      await at.sendPrompt(id, "two");
       await at.settle(turn, { outcome: "completed", result: "first" });
       // The session still has work to do.
       expect(await about(id)).toEqual([]);
@@ -164,7 +164,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
     it("asks nothing more about a failure whose session went on or was put away", async () => {
       const error = { code: "model_unavailable", message: "The model did not answer." };
-      const { childId, turn } = await at.family();
+      const { childId, turn } = await at.createParentAndChild();
       await at.settle(turn, { outcome: "failed", error });
       expect(await about(childId)).toHaveLength(1);
       // The parent prompts the child, and the turn succeeds.
@@ -201,7 +201,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
           digest: isOn,
         });
       await settle(true);
-      const { parentId, childId, turn } = await at.family();
+      const { parentId, childId, turn } = await at.createParentAndChild();
       const before = await count();
       await at.settle(turn, { outcome: "completed", result: "half of it" });
       const more = await at.prompt(childId, "the rest");
@@ -214,7 +214,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     it("keeps what a child asks and why it failed unread, and reads it when the child is done", async () => {
-      const { childId, turn } = await at.family();
+      const { childId, turn } = await at.createParentAndChild();
       const error = { code: "model_unavailable", message: "The model did not answer." };
       await at.settle(turn, { outcome: "failed", error });
       expect((await about(childId)).map(({ eventType }) => eventType)).toEqual(["session.failed"]);
@@ -227,7 +227,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
     });
 
     it("tells the person, read, when the parent is put away and cannot hear", async () => {
-      const { parentId, childId, turn } = await at.family();
+      const { parentId, childId, turn } = await at.createParentAndChild();
       await turn.tool("complete_session", { summary: "Counted alone." });
       await at.act(parentId, async (_work, parent) => {
         Object.assign(parent.row, { lifecycle: "archived" });
@@ -290,7 +290,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("messages of sessions on sqlite", async () => undefined);
+suite("messages of sessions on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("messages of sessions on postgres", () => createTestDatabase());
+  suite("messages of sessions on postgres", () => createTestDatabase());
 });

@@ -5,7 +5,7 @@
  * those who want it.
  */
 import { quotesAny } from "#base/text/quoted-text.ts";
-import { type GateDecision, gateWords } from "#engine/gates/index.ts";
+import { type GateDecision, gateText } from "#engine/gates/index.ts";
 import type { GateRow, SessionRow, Work } from "#engine/index.ts";
 import type { MessageDecision, MessageEventType, MessageType } from "../contract.ts";
 import { keep } from "../inbox/change-message.ts";
@@ -42,7 +42,7 @@ export function notifyGateOpened(work: Work, session: OwnedSession, gate: GateRo
   const isQuestion = gate.kind === "question";
   withInbox(work, personOf(session), async () => {
     const guest = await findGuest(work.tx, session, gate);
-    const parts = [titleOf(session), ...(guest === undefined ? [] : [GUEST_NOTE]), gateWords(gate)];
+    const parts = [titleOf(session), ...(guest === undefined ? [] : [GUEST_NOTE]), gateText(gate)];
     await write(
       work,
       session,

@@ -39,7 +39,7 @@ export function changeContacts(
         `${JSON.stringify(unknown)} is not a member of this organisation. Use the ids of members.`,
       );
     await saveContacts(work.tx, person, wanted);
-    await work.tell({
+    await work.reportChange({
       orgId,
       by: `user:${userId}`,
       area: "mail",

@@ -159,7 +159,7 @@ class Walk {
   }
 }
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>, seeds: number[]) {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>, seeds: number[]) {
   describe(title, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -186,7 +186,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>,
   });
 }
 
-story("a walk over messages on sqlite", async () => undefined, [1, 2, 3, 4, 5]);
+suite("a walk over messages on sqlite", async () => undefined, [1, 2, 3, 4, 5]);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("a walk over messages on postgres", () => createTestDatabase(), [1, 2]);
+  suite("a walk over messages on postgres", () => createTestDatabase(), [1, 2]);
 });

@@ -47,7 +47,7 @@ function somebody(): User {
   return { ...member, userId: `usr_inbox${people}`, name: `somebody ${people}` };
 }
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -350,7 +350,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("an inbox on sqlite", async () => undefined);
+suite("an inbox on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("an inbox on postgres", () => createTestDatabase());
+  suite("an inbox on postgres", () => createTestDatabase());
 });

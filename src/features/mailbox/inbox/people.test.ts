@@ -10,7 +10,7 @@ import { FakeOffice, idOf } from "../sending/fake-office.ts";
 /** Number of texts used where each one takes time. */
 const SOME = 40;
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let office: FakeOffice;
     let made: TestDatabase | undefined;
@@ -133,7 +133,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("people on sqlite", async () => undefined);
+suite("people on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("people on postgres", () => createTestDatabase());
+  suite("people on postgres", () => createTestDatabase());
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { command } from "#engine/index.ts";
 import { purgeEnded } from "#engine/sessions/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { tasks } from "#features/tasks/index.ts";
 import { owner, startWorld } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
@@ -15,13 +15,13 @@ interface Context {
   context_task_id: string | null;
 }
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(
+      at = new FakeSessionTree(
         await startWorld([createDelegation(), tasks, createMailbox()], made?.url),
       );
     });
@@ -83,7 +83,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("forgotten ids on SQLite", async () => undefined);
+suite("forgotten ids on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("forgotten ids on PostgreSQL", createTestDatabase);
+  suite("forgotten ids on PostgreSQL", createTestDatabase);
 });

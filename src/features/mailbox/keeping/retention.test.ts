@@ -5,7 +5,7 @@ import { createMailbox } from "../index.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let world: World;
     let made: TestDatabase | undefined;
@@ -57,5 +57,5 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("old messages on SQLite", async () => undefined);
-if (postgresUrl) story("old messages on PostgreSQL", createTestDatabase);
+suite("old messages on SQLite", async () => undefined);
+if (postgresUrl) suite("old messages on PostgreSQL", createTestDatabase);

@@ -3,7 +3,7 @@ import type { Feature, PromptRow } from "#engine/index.ts";
 import { findPrompt } from "#engine/sessions/index.ts";
 import { authMigrations, insertUser } from "#features/auth/index.ts";
 import { createDelegation, type DelegationLimits } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { createOrchestrators } from "#features/orchestrators/index.ts";
 import { tasks } from "#features/tasks/index.ts";
 import { owner, startWorld, type Turn, type User, type World } from "#features/testing/index.ts";
@@ -22,12 +22,12 @@ export interface OfficeOptions {
 
 export class FakeOffice {
   readonly world: World;
-  readonly at: FakeFamily;
+  readonly at: FakeSessionTree;
   #people: number;
 
   constructor(world: World, people: number) {
     this.world = world;
-    this.at = new FakeFamily(world);
+    this.at = new FakeSessionTree(world);
     this.#people = people;
   }
 

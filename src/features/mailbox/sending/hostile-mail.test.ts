@@ -16,7 +16,7 @@ const send = async (turn: Turn, input: object): Promise<string> => {
 const tried = async (turn: Turn, input: object, tool = "mailbox_send") =>
   codeOf((await turn.tool(tool, input)).error);
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let office: FakeOffice;
     let made: TestDatabase | undefined;
@@ -398,9 +398,9 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("hostile messages, on SQLite", async () => undefined);
+suite("hostile messages, on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("hostile messages, on PostgreSQL", createTestDatabase);
+  suite("hostile messages, on PostgreSQL", createTestDatabase);
 });
 
 describe("agents that were alone for too long", () => {

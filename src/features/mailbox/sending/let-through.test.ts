@@ -6,7 +6,7 @@ import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/servic
 import type { MailMessage } from "../contract.ts";
 import { FakeOffice, idOf } from "./fake-office.ts";
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let office: FakeOffice;
     let made: TestDatabase | undefined;
@@ -95,7 +95,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("on SQLite", async () => undefined);
+suite("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("on PostgreSQL", createTestDatabase);
+  suite("on PostgreSQL", createTestDatabase);
 });

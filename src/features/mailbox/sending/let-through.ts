@@ -6,7 +6,7 @@
  */
 import { notFound, Refusal } from "#base/refusal.ts";
 import { quoteLines } from "#base/text/clean-text.ts";
-import { may, type PromptRow, sessionThing, type Work } from "#engine/index.ts";
+import { may, type PromptRow, sessionResource, type Work } from "#engine/index.ts";
 import { admitPrompt } from "#engine/sessions/index.ts";
 import { inQuotes } from "#features/delegation/index.ts";
 import type { UserPrincipal } from "#features/policy/index.ts";
@@ -24,8 +24,8 @@ export async function letThrough(
 ): Promise<PromptRow> {
   const message = await requireReceived(work, person, messageId);
   if (message.to_session_id === null || !isGuestMessage(message)) throw notARequest();
-  const session = await work.family(message.to_session_id);
-  if (!session || !may(person, "session.prompt", sessionThing(session.row)))
+  const session = await work.sessionWithParent(message.to_session_id);
+  if (!session || !may(person, "session.prompt", sessionResource(session.row)))
     throw notFound("message");
   const { prompt, repeated } = await admitPrompt(work, session, {
     id: promptId,
@@ -44,7 +44,7 @@ export async function letThrough(
   await saveLetThrough(work.tx, message.id, work.now);
   hintMessage(work, person.userId, message.id);
   if (!repeated)
-    await work.tell({
+    await work.reportChange({
       orgId: person.orgId,
       by: `user:${person.userId}`,
       area: "guest_request",

@@ -17,7 +17,7 @@ const tried = async (turn: Turn, input: object) =>
   codeOf((await turn.tool("mailbox_send", input)).error);
 const FAILURE = { code: "model_unavailable", message: "The model did not answer." };
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let office: FakeOffice;
     let made: TestDatabase | undefined;
@@ -177,7 +177,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("borders of messages, on SQLite", async () => undefined);
+suite("borders of messages, on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("borders of messages, on PostgreSQL", createTestDatabase);
+  suite("borders of messages, on PostgreSQL", createTestDatabase);
 });

@@ -5,7 +5,12 @@ import type { Reader } from "#base/store/index.ts";
 import { may, type RunRow, type SessionRow, type SessionWriter, type Work } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import { roleOf } from "#engine/tools/index.ts";
-import { findUser, isHere, type PersonRow, type UserPrincipal } from "#features/auth/index.ts";
+import {
+  findUser,
+  isActiveMember,
+  type PersonRow,
+  type UserPrincipal,
+} from "#features/auth/index.ts";
 import { inQuotes } from "#features/delegation/index.ts";
 import { findIdentity } from "#features/orchestrators/index.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
@@ -144,9 +149,9 @@ async function findRecipient(
 ): Promise<Recipient | undefined> {
   if (kind === "user") {
     const user = await findUser(work.tx, id);
-    return user && user.org_id === orgId && isHere(user) ? { kind, user } : undefined;
+    return user && user.org_id === orgId && isActiveMember(user) ? { kind, user } : undefined;
   }
-  const session = await work.family(id);
+  const session = await work.sessionWithParent(id);
   if (session?.row.org_id !== orgId) return undefined;
   // A session whose owner left counts as not found.
   const { owner_id: recipientOwnerId } = session.row;
@@ -154,7 +159,7 @@ async function findRecipient(
     recipientOwnerId === null || recipientOwnerId === ownerId
       ? undefined
       : await findUser(work.tx, recipientOwnerId);
-  return user && !isHere(user) ? undefined : { kind, session };
+  return user && !isActiveMember(user) ? undefined : { kind, session };
 }
 
 /** Agents of an owner who left may write to each other, and to nobody else. */
@@ -166,7 +171,7 @@ async function mayReach(
   const recipientOwnerId = to.kind === "user" ? to.user.id : to.session.row.owner_id;
   if (session === null || ownerId === null || recipientOwnerId === ownerId) return true;
   const owner = await findUser(reader, ownerId);
-  return owner !== undefined && isHere(owner);
+  return owner !== undefined && isActiveMember(owner);
 }
 
 async function senderFacts(

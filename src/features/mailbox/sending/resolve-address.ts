@@ -6,9 +6,9 @@
 import { Refusal } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
 import type { SessionRow } from "#engine/index.ts";
-import { findUser, isHere, listMembers, type PersonRow } from "#features/auth/index.ts";
+import { findUser, isActiveMember, listMembers, type PersonRow } from "#features/auth/index.ts";
 import { findByHandle } from "#features/orchestrators/index.ts";
-import { ORCHESTRATOR, orchestratorId, sessionIdMeant } from "#protocol/names/session-ids.ts";
+import { ORCHESTRATOR, orchestratorId, resolveSessionId } from "#protocol/names/session-ids.ts";
 import { isOrchestrator } from "#protocol/sessions.ts";
 
 export interface Address {
@@ -48,9 +48,11 @@ export async function resolveAddress(
   }
   if (to.startsWith("usr_")) {
     const user = await findUser(reader, to);
-    return user && user.org_id === orgId && isHere(user) ? { kind: "user", id: to } : NOBODY;
+    return user && user.org_id === orgId && isActiveMember(user)
+      ? { kind: "user", id: to }
+      : NOBODY;
   }
-  const id = sessionIdMeant(to, ownerId);
+  const id = resolveSessionId(to, ownerId);
   if (SESSION_ID.test(id)) return { kind: "session", id };
   return findPerson(reader, scope, to);
 }

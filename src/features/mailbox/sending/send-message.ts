@@ -13,7 +13,7 @@ import {
 } from "#engine/index.ts";
 import { findPrompt } from "#engine/sessions/index.ts";
 import type { UserPrincipal } from "#features/auth/index.ts";
-import { sessionIdMeant } from "#protocol/names/session-ids.ts";
+import { resolveSessionId } from "#protocol/names/session-ids.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
 import { countUnreadBetween, listByPrompt, markReadBy } from "../agents/agent-queries.ts";
 import { deliver } from "../agents/deliver.ts";
@@ -162,7 +162,7 @@ async function draftOf(
     type: mail.messageType ?? "message",
     content: mail.content,
     replyTo: replied,
-    contextSessionId: about === undefined ? null : sessionIdMeant(about, sender.ownerId),
+    contextSessionId: about === undefined ? null : resolveSessionId(about, sender.ownerId),
     contextTaskId: mail.contextTaskId ?? null,
     contextRef: mail.contextRef ?? null,
     hops: await hopsFor(work, exchange, from, to),
@@ -220,7 +220,7 @@ export function sendAsPerson(
   const id = engine.ids.mint("msg");
   const sender = personSender(user);
   return command(engine, async (work) => {
-    await work.families(await listSessionsToLock(work.tx, sender, mail));
+    await work.sessionsWithParents(await listSessionsToLock(work.tx, sender, mail));
     const repeated = await findRepeated(work, principalKey(user), idempotency, id);
     if (repeated === undefined) await sendMessage(work, sender, id, mail as NewMessage);
     const message = await findMessage(work.tx, repeated ?? id);

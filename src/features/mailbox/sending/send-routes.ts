@@ -9,7 +9,7 @@ import {
   requireMay,
   type SessionRow,
   serve,
-  sessionThing,
+  sessionResource,
 } from "#engine/index.ts";
 import { decodeCursor, pageOf } from "#engine/requests/index.ts";
 import { findSession, promptView } from "#engine/sessions/index.ts";
@@ -54,7 +54,7 @@ function requireOwn(
   session: SessionRow | undefined,
 ): asserts session is SessionRow {
   const isOwn = principal.kind === "user" && session?.owner_id === principal.userId;
-  if (!session || !isOwn || !may(principal, action, sessionThing(session)))
+  if (!session || !isOwn || !may(principal, action, sessionResource(session)))
     throw notFound("session");
 }
 
@@ -79,7 +79,7 @@ function sessionRoutes(api: typeof sessionMessagesApi | typeof sessionNotificati
     }),
     serve(api.readAll, async ({ engine, principal, params }) => {
       return command(engine, async (work) => {
-        const session = await work.family(params.id);
+        const session = await work.sessionWithParent(params.id);
         requireOwn(principal, "mail.write", session?.row);
         if (!session) throw notFound("session");
         const messages = await withdrawable(work, await listWaiting(work.tx, session.row.id));

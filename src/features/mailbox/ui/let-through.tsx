@@ -15,7 +15,7 @@ export function LetThrough({ message, now }: { message: MailMessage; now: number
   const send = useMutation({
     mutationFn: () => api.mailbox.letThrough({ id }),
     onSuccess: () => {
-      toasts.say("Request let through", "Your agent works on it as if you had sent it.");
+      toasts.show("Request let through", "Your agent works on it as if you had sent it.");
       return refreshMessages(queryClient);
     },
     onError: (error) => toasts.fail("Could not let the request through", error),

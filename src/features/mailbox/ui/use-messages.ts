@@ -142,7 +142,7 @@ export function useMessageChange() {
         name: "Undo",
         run: () => undoChange.mutate({ messages, change: back }),
       };
-      if (done) toasts.say(done, undefined, undo);
+      if (done) toasts.show(done, undefined, undo);
     },
     onError: (error) => toasts.fail("Could not update the message", error),
     onSettled: () => refreshMessages(queryClient),

@@ -10,9 +10,9 @@ import type { Api } from "#surfaces/cli/client/api.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { readInput } from "#surfaces/cli/kit/read-input.ts";
-import { REPO_OPTION, type RepoOption, shownMemory } from "./shelf.ts";
+import { REPO_OPTION, type RepoOption, shownMemory } from "./scope.ts";
 
-const OFFERED = `such as ${CATEGORIES.join(", ")}`;
+const SUGGESTED = `such as ${CATEGORIES.join(", ")}`;
 
 interface TextOptions {
   category?: string;
@@ -36,7 +36,7 @@ export function addMemoryChangeCommands(group: Command, host: CliHost): void {
     .command("add")
     .description("Remember something. A memory on the same subject is replaced.")
     .argument("[text]", "what to remember; reads standard input when left out")
-    .option("--category <category>", OFFERED)
+    .option("--category <category>", SUGGESTED)
     .option("--title <title>", "its topic; a memory with the same title is replaced")
     .option("--pin", "never prune it")
     .option(...REPO_OPTION)
@@ -48,7 +48,7 @@ export function addMemoryChangeCommands(group: Command, host: CliHost): void {
     .description("Change a memory. Fields you leave out stay as they are.")
     .argument("<id>")
     .option("--content <text>", "the new text; - reads it from standard input")
-    .option("--category <category>", OFFERED)
+    .option("--category <category>", SUGGESTED)
     .option("--title <title>", "its topic; empty removes it")
     .action((id: string, options: EditOptions, command: Command) =>
       perform(host, command, (invocation) => edit(invocation, id, options)),

@@ -14,7 +14,7 @@ import {
   styleFor,
   timeAgo,
 } from "#surfaces/cli/kit/text/terminal.ts";
-import { isOfSessions, REPO_OPTION, type RepoOption, shownMemory } from "./shelf.ts";
+import { isOfSessions, REPO_OPTION, type RepoOption, shownMemory } from "./scope.ts";
 
 interface FilterOptions extends RepoOption {
   category?: string;

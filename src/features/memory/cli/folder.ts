@@ -14,7 +14,7 @@ import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 import { refreshFolder } from "./export.ts";
-import { REPO_OPTION, type RepoOption } from "./shelf.ts";
+import { REPO_OPTION, type RepoOption } from "./scope.ts";
 
 const MAX_DEPTH = 5;
 const MAX_FILES = 5_000;

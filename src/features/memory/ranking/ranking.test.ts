@@ -5,19 +5,19 @@ import { owner, startWorld, type World } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { memory } from "../index.ts";
 import {
-  findShelf,
-  growShelf,
+  findScope,
+  growScope,
   insertMemory,
   listMemories,
-  lockOrMakeShelf,
-  type ShelfKey,
+  lockOrCreateScope,
+  type MemoryScopeKey,
 } from "../queries.ts";
 import type { MemoryRow } from "../schema.ts";
 import { writeMemory } from "../writing/write-memory.ts";
 import { FIRST_RELEVANCE, fadesAt } from "./relevance.ts";
-import { noteReading, queryTerms, searchMemories } from "./search.ts";
+import { markFoundRead, queryTerms, searchMemories } from "./search.ts";
 import { addTerms } from "./term-queries.ts";
-import { sizesOf, termRows, wordsOf } from "./topic.ts";
+import { sizesOf, termRows, termsOfText } from "./topic.ts";
 
 const WORDS =
   "deploy friday payments checkout service api server tests vitest persona branch review login page slow cache token budget Größe café 東京 設定 🔥 release notes".split(
@@ -37,7 +37,7 @@ const pick = <T>(roll: () => number, from: readonly T[]): T =>
 const sentence = (roll: () => number) =>
   Array.from({ length: 1 + Math.floor(roll() * 9) }, () => pick(roll, WORDS)).join(" ");
 
-const key = (repo: string): ShelfKey => ({
+const key = (repo: string): MemoryScopeKey => ({
   orgId: owner.orgId,
   userId: owner.userId,
   kind: "session",
@@ -47,14 +47,14 @@ const key = (repo: string): ShelfKey => ({
 /** Writes memories like the product does, but with ids that are the same everywhere. */
 async function fill(world: World, repo: string, contents: readonly string[]): Promise<void> {
   await command(world.kernel.engine, async (work) => {
-    const shelf = await lockOrMakeShelf(work.tx, key(repo), `shf_${repo}`);
+    const scope = await lockOrCreateScope(work.tx, key(repo), `shf_${repo}`);
     for (const [index, content] of contents.entries()) {
-      const words = wordsOf({ title: null, content });
+      const words = termsOfText({ title: null, content });
       const row: MemoryRow = {
         id: `mem_${repo}_${String(index).padStart(6, "0")}`,
         org_id: owner.orgId,
         user_id: owner.userId,
-        shelf_id: shelf.id,
+        shelf_id: scope.id,
         kind: "session",
         repo,
         category: index % 3 === 0 ? "even" : "odd",
@@ -73,7 +73,7 @@ async function fill(world: World, repo: string, contents: readonly string[]): Pr
       };
       await insertMemory(work.tx, row);
       await addTerms(work.tx, termRows(row, words));
-      await growShelf(work.tx, shelf, { memories: 1, pinned: 0, length: row.length });
+      await growScope(work.tx, scope, { memories: 1, pinned: 0, length: row.length });
     }
   });
 }
@@ -82,13 +82,13 @@ async function runSearches(world: World): Promise<unknown[]> {
   const roll = dice(7);
   const results: unknown[] = [];
   await world.kernel.engine.store.read(async (reader) => {
-    const small = await findShelf(reader, key("small"));
-    const large = await findShelf(reader, key("large"));
+    const small = await findScope(reader, key("small"));
+    const large = await findScope(reader, key("large"));
     for (let n = 0; n < 60; n++) {
       const terms = queryTerms(sentence(roll));
-      const shelves = [small, large].filter((shelf) => shelf !== undefined).slice(0, 1 + (n % 2));
+      const scopes = [small, large].filter((scope) => scope !== undefined).slice(0, 1 + (n % 2));
       const filter = n % 5 === 0 ? { category: "even" } : {};
-      const found = await searchMemories(reader, shelves, terms, { limit: 20, ...filter });
+      const found = await searchMemories(reader, scopes, terms, { limit: 20, ...filter });
       results.push(found.map(({ row, score }) => [row.id, score]));
     }
   });
@@ -124,8 +124,8 @@ describe("ranking", () => {
 
   it("puts what is rarer, denser and newer first", async () => {
     await sqlite.kernel.engine.store.transaction(async (tx) => {
-      const shelf = await lockOrMakeShelf(tx, key("tiny"), "shf_tiny");
-      expect(shelf.memories).toBe(0);
+      const scope = await lockOrCreateScope(tx, key("tiny"), "shf_tiny");
+      expect(scope.memories).toBe(0);
     });
     await fill(sqlite, "tiny", [
       "red apple",
@@ -136,9 +136,9 @@ describe("ranking", () => {
       "nothing of the kind",
     ]);
     const order = await sqlite.kernel.engine.store.read(async (reader) => {
-      const shelf = await findShelf(reader, key("tiny"));
+      const scope = await findScope(reader, key("tiny"));
       const find = async (query: string) =>
-        (await searchMemories(reader, shelf ? [shelf] : [], queryTerms(query), { limit: 9 })).map(
+        (await searchMemories(reader, scope ? [scope] : [], queryTerms(query), { limit: 9 })).map(
           ({ row }) => row.id.slice(-1),
         );
       return [await find("red apples"), await find("green red"), await find("zebra")];
@@ -166,25 +166,25 @@ function countsLess(one: MemoryRow, other: MemoryRow): boolean {
 
 describe("the cap", () => {
   const roll = dice(11);
-  const shelfKey: ShelfKey = { ...key(""), kind: "orchestrator" };
+  const scopeKey: MemoryScopeKey = { ...key(""), kind: "orchestrator" };
   const writer = { by: "user:usr_1", source: null };
 
   it("holds whatever is done, and nothing goes before what counts less", async () => {
     const world = await startWorld([memory]);
     const { engine } = world.kernel;
     const all = () =>
-      engine.store.read((reader) => listMemories(reader, { ...shelfKey, limit: 1_000 }));
+      engine.store.read((reader) => listMemories(reader, { ...scopeKey, limit: 1_000 }));
     let pruned = 0;
     for (let n = 0; n < 500; n++) {
       if (roll() < 0.3) world.clock.advance(Math.floor(roll() * 5 * 86_400_000));
       const before = await all();
       const read = roll() < 0.3 ? before.filter(() => roll() < 0.02) : [];
-      await command(engine, (work) => noteReading(work, read));
+      await command(engine, (work) => markFoundRead(work, read));
       const held = await all();
       const pinnedCount = held.filter(({ pinned }) => pinned === 1).length;
       const pinned = roll() < 0.05 && pinnedCount < 50;
       const draft = { content: `fact ${n}`, category: "general", title: `title ${n}`, pinned };
-      const written = await command(engine, (work) => writeMemory(work, shelfKey, draft, writer));
+      const written = await command(engine, (work) => writeMemory(work, scopeKey, draft, writer));
       const after = await all();
       expect(after.filter((row) => row.pinned === 0).length).toBeLessThanOrEqual(200);
       const isLeft = new Set(after.map(({ id }) => id));
@@ -199,9 +199,9 @@ describe("the cap", () => {
       expect(isLeft.has(written.row.id)).toBe(true);
     }
     expect(pruned).toBeGreaterThan(200);
-    const shelf = await engine.store.read((reader) => findShelf(reader, shelfKey));
+    const scope = await engine.store.read((reader) => findScope(reader, scopeKey));
     const left = await all();
-    expect(shelf).toMatchObject({
+    expect(scope).toMatchObject({
       memories: left.length,
       pinned: left.filter((row) => row.pinned === 1).length,
       length: left.reduce((sum, { length }) => sum + length, 0),
@@ -220,11 +220,11 @@ describe("the cap", () => {
           Array.from({ length: 30 }, (_, n) => {
             const title = `title ${round} ${n}`;
             const draft = { content: `fact ${round} ${n}`, category: "general", title };
-            return command(engine, (work) => writeMemory(work, shelfKey, draft, writer));
+            return command(engine, (work) => writeMemory(work, scopeKey, draft, writer));
           }),
         );
       const left = await engine.store.read((reader) =>
-        listMemories(reader, { ...shelfKey, limit: 1_000 }),
+        listMemories(reader, { ...scopeKey, limit: 1_000 }),
       );
       expect(left).toHaveLength(200);
       await world.stop();

@@ -4,8 +4,8 @@
  */
 import type { Reader } from "#base/store/index.ts";
 import type { Work } from "#engine/index.ts";
-import { type Filter, listByIds, lockShelf, noteRead } from "../queries.ts";
-import type { MemoryRow, ShelfRow } from "../schema.ts";
+import { type Filter, listByIds, lockScope, markRead } from "../queries.ts";
+import type { MemoryRow, MemoryScopeRow } from "../schema.ts";
 import { byScore, type Hit, type Posting, Scores } from "./bm25.ts";
 import { boosted } from "./relevance.ts";
 import { countTerms, listPostings } from "./term-queries.ts";
@@ -16,7 +16,7 @@ import { termsOf } from "./tokenize.ts";
  * The other terms are looked up for the best hits only.
  */
 const MAX_POSTINGS = 2_000;
-const MIN_OF_SHELF = 20;
+const MIN_OF_SCOPE = 20;
 const MAX_CANDIDATES = 200;
 /** Maximum of terms in a query. */
 const MAX_TERMS = 64;
@@ -29,11 +29,11 @@ export interface Ranked {
 /** Searches memories, best first. `after`: the last hit of the preceding page. */
 export async function searchMemories(
   reader: Reader,
-  shelves: readonly ShelfRow[],
+  scopes: readonly MemoryScopeRow[],
   terms: readonly string[],
   { limit, after, ...filter }: Filter & { limit: number; after?: Hit | undefined },
 ): Promise<Ranked[]> {
-  const hits = await rank(reader, shelves, terms.slice(0, MAX_TERMS), filter);
+  const hits = await rank(reader, scopes, terms.slice(0, MAX_TERMS), filter);
   const shown = after ? hits.filter((hit) => byScore(after, hit) < 0) : hits;
   const best = shown.slice(0, limit);
   const rows = await listByIds(
@@ -53,22 +53,22 @@ export function queryTerms(query: string): string[] {
 
 async function rank(
   reader: Reader,
-  shelves: readonly ShelfRow[],
+  scopes: readonly MemoryScopeRow[],
   terms: readonly string[],
   filter: Filter,
 ): Promise<Hit[]> {
-  const ids = shelves.map(({ id }) => id);
+  const ids = scopes.map(({ id }) => id);
   if (ids.length === 0 || terms.length === 0) return [];
   const frequency = await countTerms(reader, ids, terms);
   if (frequency.size === 0) return [];
   const scores = new Scores({
-    memories: shelves.reduce((sum, { memories }) => sum + memories, 0),
-    length: shelves.reduce((sum, { length }) => sum + length, 0),
+    memories: scopes.reduce((sum, { memories }) => sum + memories, 0),
+    length: scopes.reduce((sum, { length }) => sum + length, 0),
     frequency,
   });
   const { whole, cut, rest } = divide(frequency);
   if (cut !== undefined) scores.add(cut, await newestOf(reader, ids, cut, filter));
-  else addAll(scores, whole, await listPostings(reader, { shelves: ids, terms: whole, ...filter }));
+  else addAll(scores, whole, await listPostings(reader, { scopes: ids, terms: whole, ...filter }));
   const hits = scores.hits();
   if (rest.length === 0 || hits.length === 0) return hits;
   const best = hits.slice(0, MAX_CANDIDATES).map(({ id }) => id);
@@ -78,21 +78,19 @@ async function rank(
 }
 
 /**
- * Reads the newest postings of each shelf, which is their stored order;
+ * Reads the newest postings of each scope, which is their stored order;
  * a merged list would have to be sorted.
  */
 async function newestOf(
   reader: Reader,
-  shelves: readonly string[],
+  scopes: readonly string[],
   term: string,
   filter: Filter,
 ): Promise<Posting[]> {
-  const newest = Math.max(MIN_OF_SHELF, Math.ceil(MAX_POSTINGS / shelves.length));
+  const newest = Math.max(MIN_OF_SCOPE, Math.ceil(MAX_POSTINGS / scopes.length));
   const found: Posting[] = [];
-  for (const id of shelves)
-    found.push(
-      ...(await listPostings(reader, { shelves: [id], terms: [term], newest, ...filter })),
-    );
+  for (const id of scopes)
+    found.push(...(await listPostings(reader, { scopes: [id], terms: [term], newest, ...filter })));
   return found;
 }
 
@@ -128,10 +126,10 @@ function addAll(scores: Scores, terms: readonly string[], postings: readonly Pos
 }
 
 /** Marks found memories as read, which raises their relevance. Returns the updated rows. */
-export async function noteReading(work: Work, rows: readonly MemoryRow[]): Promise<MemoryRow[]> {
-  const shelves = [...new Set(rows.map(({ shelf_id }) => shelf_id))].sort();
+export async function markFoundRead(work: Work, rows: readonly MemoryRow[]): Promise<MemoryRow[]> {
+  const scopes = [...new Set(rows.map(({ shelf_id }) => shelf_id))].sort();
   // Locked in one order, so that two readers never wait for each other.
-  for (const id of shelves) await lockShelf(work.tx, id);
+  for (const id of scopes) await lockScope(work.tx, id);
   const current = await listByIds(
     work.tx,
     rows.map(({ id }) => id),
@@ -143,7 +141,7 @@ export async function noteReading(work: Work, rows: readonly MemoryRow[]): Promi
     access_count: row.access_count + 1,
     last_accessed_at: now,
   }));
-  if (read.length > 0) await noteRead(work.tx, read, now);
+  if (read.length > 0) await markRead(work.tx, read, now);
   const byId = new Map(read.map((row) => [row.id, row]));
   return rows.flatMap(({ id }) => byId.get(id) ?? []);
 }

@@ -38,11 +38,11 @@ function countedMore({ dialect }: Tx, rows: readonly TermRow[]) {
   return { sql: `${sql} ${COUNT_ON}`, parameters };
 }
 
-interface InShelf {
+interface InScope {
   shelfId: string;
   id: string;
 }
-const countLess = prepare<InShelf, unknown>((db, p) =>
+const countLess = prepare<InScope, unknown>((db, p) =>
   db
     .updateTable("memory_frequencies")
     .set((eb) => ({ memories: eb("memories", "-", 1) }))
@@ -51,7 +51,7 @@ const countLess = prepare<InShelf, unknown>((db, p) =>
       eb.selectFrom("memory_terms").select("term").where("memory_id", "=", p("id")),
     ),
 );
-const deleteUnused = prepare<InShelf, unknown>((db, p) =>
+const deleteUnused = prepare<InScope, unknown>((db, p) =>
   db
     .deleteFrom("memory_frequencies")
     .where("shelf_id", "=", p("shelfId"))
@@ -63,13 +63,13 @@ const deleteUnused = prepare<InShelf, unknown>((db, p) =>
 const deleteOfMemory = prepare<{ id: string }, unknown>((db, p) =>
   db.deleteFrom("memory_terms").where("memory_id", "=", p("id")),
 );
-export async function removeTerms(tx: Tx, shelfId: string, id: string): Promise<void> {
-  await tx.run(countLess, { shelfId, id });
-  await tx.run(deleteUnused, { shelfId, id });
+export async function removeTerms(tx: Tx, scopeId: string, id: string): Promise<void> {
+  await tx.run(countLess, { shelfId: scopeId, id });
+  await tx.run(deleteUnused, { shelfId: scopeId, id });
   await tx.run(deleteOfMemory, { id });
 }
 
-/** Removes the terms of memories that are removed with their shelf; the shelf's counts are removed too. */
+/** Removes the terms of memories that are removed with their scope; the scope's counts are removed too. */
 export async function dropTerms(tx: Tx, ids: readonly string[]): Promise<void> {
   for (const id of ids) await tx.run(deleteOfMemory, { id });
 }
@@ -92,14 +92,14 @@ export function dropCounts(tx: Tx, owner: Owner): Promise<number> {
 /** Counts the memories that contain each term. */
 export async function countTerms(
   reader: Reader,
-  shelves: readonly string[],
+  scopes: readonly string[],
   terms: readonly string[],
 ): Promise<Map<string, number>> {
   const rows = await reader.query<{ term: string; n: number }>(
     builder<MemoryTables>(reader.dialect)
       .selectFrom("memory_frequencies")
       .select((eb) => ["term", eb.fn.sum<number>("memories").as("n")])
-      .where("shelf_id", "in", padded(shelves))
+      .where("shelf_id", "in", padded(scopes))
       .where("term", "in", padded(terms))
       .groupBy("term")
       .compile(),
@@ -109,14 +109,14 @@ export async function countTerms(
 
 export interface PostingFilter extends Filter {
   terms: readonly string[];
-  /** Postings on these shelves, or in these memories. */
-  shelves?: readonly string[] | undefined;
+  /** Postings on these scopes, or in these memories. */
+  scopes?: readonly string[] | undefined;
   memories?: readonly string[] | undefined;
   /** Maximum of postings, newest first. */
   newest?: number | undefined;
 }
 export function listPostings(reader: Reader, filter: PostingFilter): Promise<Posting[]> {
-  const { shelves, terms, memories, newest } = filter;
+  const { scopes, terms, memories, newest } = filter;
   let query = builder<MemoryTables>(reader.dialect)
     .selectFrom("memory_terms")
     .select([
@@ -126,7 +126,7 @@ export function listPostings(reader: Reader, filter: PostingFilter): Promise<Pos
       "memory_terms.length",
     ])
     .where("memory_terms.term", "in", padded(terms));
-  if (shelves) query = query.where("memory_terms.shelf_id", "in", padded(shelves));
+  if (scopes) query = query.where("memory_terms.shelf_id", "in", padded(scopes));
   if (memories) query = query.where("memory_terms.memory_id", "in", padded(memories));
   if (isFiltering(filter)) {
     const { category, since, until, pinned } = filter;
@@ -145,10 +145,10 @@ function isFiltering({ category, since, until, pinned }: Filter): boolean {
   return [category, since, until, pinned].some((value) => value !== undefined);
 }
 
-/** Lists memories of the shelf with at least `atLeast` of these terms, those with the most first. */
+/** Lists memories of the scope with at least `atLeast` of these terms, those with the most first. */
 export async function listSharing(
   reader: Reader,
-  shelfId: string,
+  scopeId: string,
   terms: readonly string[],
   atLeast: number,
   limit: number,
@@ -157,7 +157,7 @@ export async function listSharing(
     builder<MemoryTables>(reader.dialect)
       .selectFrom("memory_terms")
       .select((eb) => ["memory_id", eb.fn.countAll<number>().as("n")])
-      .where("shelf_id", "=", shelfId)
+      .where("shelf_id", "=", scopeId)
       .where("term", "in", padded(terms))
       .groupBy("memory_id")
       .having((eb) => eb.fn.countAll<number>(), ">=", atLeast)

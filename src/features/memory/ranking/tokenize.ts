@@ -34,13 +34,13 @@ function termsOfRun(letters: readonly string[], count: (term: string) => void): 
 }
 
 /** Returns the terms without stop words. */
-export function tellingTerms(terms: ReadonlyMap<string, number>): string[] {
+export function significantTerms(terms: ReadonlyMap<string, number>): string[] {
   return [...terms.keys()].filter((term) => !isStopWord(term));
 }
 
 /** Returns the terms without stop words, or all of them if only stop words are left. */
 export function topicTerms(terms: ReadonlyMap<string, number>): string[] {
-  const telling = tellingTerms(terms);
+  const telling = significantTerms(terms);
   return telling.length > 0 ? telling : [...terms.keys()];
 }
 

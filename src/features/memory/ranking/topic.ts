@@ -18,18 +18,18 @@ export const SAME_TOPIC = 0.8;
 const MAX_COMPARED = 200;
 const MAX_CANDIDATES = 50;
 
-export interface Words {
+export interface TextTerms {
   terms: ReadonlyMap<string, number>;
   topic: readonly string[];
   titleKey: string;
 }
 
-export interface Said {
+export interface MemoryText {
   title: string | null;
   content: string;
 }
 
-export function wordsOf({ title, content }: Said): Words {
+export function termsOfText({ title, content }: MemoryText): TextTerms {
   // Content and title are split separately, so that content without words is found by its signs even if
   // its title has words.
   const terms = termsOf(content);
@@ -45,11 +45,11 @@ export function titleKey(title: string | null): string {
   return (words || folded.trim()).slice(0, MAX_TITLE_CHARS).toWellFormed();
 }
 
-export function termRows({ id, shelf_id, length }: MemoryRow, { terms }: Words): TermRow[] {
+export function termRows({ id, shelf_id, length }: MemoryRow, { terms }: TextTerms): TermRow[] {
   return [...terms].map(([term, count]) => ({ shelf_id, term, memory_id: id, count, length }));
 }
 
-export function sizesOf(words: Words): Pick<MemoryRow, "length" | "topic_terms" | "title_key"> {
+export function sizesOf(words: TextTerms): Pick<MemoryRow, "length" | "topic_terms" | "title_key"> {
   return {
     length: lengthOf(words.terms),
     topic_terms: words.topic.length,
@@ -60,14 +60,14 @@ export function sizesOf(words: Words): Pick<MemoryRow, "length" | "topic_terms" 
 /** Finds a memory about the same topic. Two different titles mean that somebody has named two topics. */
 export async function findSameTopic(
   reader: Reader,
-  shelfId: string,
+  scopeId: string,
   category: string,
-  { titleKey: key, topic }: Words,
+  { titleKey: key, topic }: TextTerms,
 ): Promise<MemoryRow | undefined> {
-  const named = key === "" ? undefined : await findByTitle(reader, shelfId, category, key);
+  const named = key === "" ? undefined : await findByTitle(reader, scopeId, category, key);
   if (named || topic.length === 0 || topic.length > MAX_COMPARED) return named;
   const atLeast = Math.ceil(SAME_TOPIC * topic.length);
-  const shared = await listSharing(reader, shelfId, topic, atLeast, MAX_CANDIDATES);
+  const shared = await listSharing(reader, scopeId, topic, atLeast, MAX_CANDIDATES);
   const alike = (row: MemoryRow) => jaccard(shared.get(row.id) ?? 0, topic.length, row.topic_terms);
   return (await listByIds(reader, [...shared.keys()]))
     .filter((row) => row.category === category && (key === "" || row.title_key === ""))

@@ -7,7 +7,7 @@ import { fromFile, toFile } from "../writing/markdown.ts";
 import { jaccard } from "./bm25.ts";
 import { boosted, fadesAt, relevanceAt, renewed } from "./relevance.ts";
 import { termsOf } from "./tokenize.ts";
-import { SAME_TOPIC, titleKey, wordsOf } from "./topic.ts";
+import { SAME_TOPIC, termsOfText, titleKey } from "./topic.ts";
 
 const terms = (text: string) => [...termsOf(text).keys()];
 const DAY_MS = 86_400_000;
@@ -39,7 +39,9 @@ describe("terms", () => {
 
 describe("the same topic", () => {
   const alike = (one: string, other: string) => {
-    const [a, b] = [one, other].map((content) => new Set(wordsOf({ title: null, content }).topic));
+    const [a, b] = [one, other].map(
+      (content) => new Set(termsOfText({ title: null, content }).topic),
+    );
     const shared = [...(a as Set<string>)].filter((term) => b?.has(term)).length;
     return jaccard(shared, a?.size ?? 0, b?.size ?? 0);
   };
@@ -76,7 +78,7 @@ describe("the same topic", () => {
     expect(alike(one, other)).toBeLessThan(SAME_TOPIC);
   });
 
-  it("is told by titles that differ only in how they are written", () => {
+  it("is recognized by titles that differ only in spelling", () => {
     expect(titleKey("  Café – Hours! ")).toBe(titleKey("cafe hours"));
     expect(titleKey("C++")).not.toBe(titleKey("C"));
     expect(titleKey("!!")).toBe("!!");

@@ -1,13 +1,13 @@
 /** Dialog for creating and editing a memory. */
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useState } from "react";
-import type { Memory, Written } from "#features/memory/contract.ts";
+import type { Memory, WriteResult } from "#features/memory/contract.ts";
 import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import {
+  type MemoryScopeChoice,
   type NewMemory,
-  type ShelfChoice,
   writeMemory,
-} from "#surfaces/web/kit/api/memory-shelf.ts";
+} from "#surfaces/web/kit/api/memory-scope.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
@@ -17,30 +17,30 @@ import { useRepos } from "#surfaces/web/kit/hooks/use-settings.ts";
 import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 import { agoWords } from "#surfaces/web/kit/text/time-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
-import { nameOf, OFFERED_CATEGORIES } from "./memory-words.ts";
-import { useShelves } from "./use-memories.ts";
+import { nameOf, SUGGESTED_CATEGORIES } from "./memory-words.ts";
+import { useMemoryScopes } from "./use-memories.ts";
 
 const MAX_CONTENT_CHARS = 4_000;
 const MAX_TITLE_CHARS = 200;
 const MAX_CATEGORY_CHARS = 64;
 
 interface NewMemoryDialogProps {
-  shelf: ShelfChoice;
+  scope: MemoryScopeChoice;
   onClose: () => void;
 }
 
-export function NewMemoryDialog({ shelf, onClose }: NewMemoryDialogProps) {
+export function NewMemoryDialog({ scope, onClose }: NewMemoryDialogProps) {
   const toasts = useToasts();
-  const isOfSessions = shelf !== "orchestrator";
-  const [repo, setRepo] = useState(typeof shelf === "object" ? (shelf.repo ?? "") : "");
+  const isOfSessions = scope !== "orchestrator";
+  const [repo, setRepo] = useState(typeof scope === "object" ? (scope.repo ?? "") : "");
   const write = useChange(
     (memory: NewMemory) =>
-      writeMemory(isOfSessions ? { repo: repo.trim() || null } : shelf, memory),
+      writeMemory(isOfSessions ? { repo: repo.trim() || null } : scope, memory),
     {
       stale: keys.memories,
       onDone: (written) => {
         const words = writtenWords(written);
-        if (words) toasts.say(words);
+        if (words) toasts.show(words);
         onClose();
       },
     },
@@ -62,7 +62,7 @@ export function NewMemoryDialog({ shelf, onClose }: NewMemoryDialogProps) {
 }
 
 /** Describes what the list does not show: the memory it replaced, and those pruned to make room. */
-function writtenWords({ replaced, pruned }: Written): string | undefined {
+function writtenWords({ replaced, pruned }: WriteResult): string | undefined {
   if (replaced) return "It replaced an earlier memory on the same topic";
   const gone = pruned.map((memory) => `“${nameOf(memory)}”`).join(", ");
   return gone === "" ? undefined : `Removed ${gone} to make room`;
@@ -70,7 +70,7 @@ function writtenWords({ replaced, pruned }: Written): string | undefined {
 
 function RepoField({ value, onChange }: { value: string; onChange: (repo: string) => void }) {
   const id = useId();
-  const known = useShelves().data?.items.flatMap(({ repo }) => repo ?? []) ?? [];
+  const known = useMemoryScopes().data?.items.flatMap(({ repo }) => repo ?? []) ?? [];
   const repos = useRepos().data?.map(({ url }) => url) ?? [];
   return (
     <>
@@ -204,7 +204,7 @@ function MemoryForm({ first, action, isBusy, error, onSave, onCancel, children }
           onChange={({ target }) => setCategory(target.value)}
         />
         <datalist id={categories}>
-          {OFFERED_CATEGORIES.map((one) => (
+          {SUGGESTED_CATEGORIES.map((one) => (
             <option key={one} value={one} />
           ))}
         </datalist>

@@ -2,8 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Brush, Plus, Search } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import type { Memory, Shelf } from "#features/memory/contract.ts";
-import type { ShelfChoice } from "#surfaces/web/kit/api/memory-shelf.ts";
+import type { Memory, MemoryScope } from "#features/memory/contract.ts";
+import type { MemoryScopeChoice } from "#surfaces/web/kit/api/memory-scope.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { useNow } from "#surfaces/web/kit/hooks/use-now.ts";
 import { PlainPage } from "#surfaces/web/kit/plain-page.tsx";
@@ -11,25 +11,25 @@ import { LoadProblem } from "#surfaces/web/kit/settings/parts.tsx";
 import { plural } from "#surfaces/web/kit/text/money-words.ts";
 import { EditMemoryDialog, NewMemoryDialog } from "./memory-dialog.tsx";
 import { MemoryItem } from "./memory-item.tsx";
-import { categoryWords, OFFERED_CATEGORIES, repoWords } from "./memory-words.ts";
+import { categoryWords, repoWords, SUGGESTED_CATEGORIES } from "./memory-words.ts";
 import { PruneDialog } from "./prune-dialog.tsx";
 import { TransferButtons } from "./transfer-buttons.tsx";
-import { useMemories, useSettled, useShelves } from "./use-memories.ts";
+import { useMemories, useMemoryScopes, useSettled } from "./use-memories.ts";
 
 /** Memories of one's orchestrator. */
 export function MemoryPage() {
-  return <Memories shelf="orchestrator" />;
+  return <Memories scope="orchestrator" />;
 }
 
 /** Memories of one's sessions, per repository. */
 export function RepositoryMemoryPage() {
-  const shelves = useShelves().data?.items.filter(({ kind }) => kind === "session") ?? [];
+  const scopes = useMemoryScopes().data?.items.filter(({ kind }) => kind === "session") ?? [];
   const [chosen, setChosen] = useState<number | null>(null);
-  const shelf = chosen === null ? undefined : shelves[chosen];
+  const scope = chosen === null ? undefined : scopes[chosen];
   return (
     <Memories
       key={chosen}
-      shelf={shelf ? { repo: shelf.repo } : "sessions"}
+      scope={scope ? { repo: scope.repo } : "sessions"}
       chooser={
         <select
           aria-label="Repository"
@@ -38,7 +38,7 @@ export function RepositoryMemoryPage() {
           className={clsx(SELECT, "max-sm:basis-full")}
         >
           <option value="">All repositories</option>
-          {shelves.map(({ repo, memories }, at) => (
+          {scopes.map(({ repo, memories }, at) => (
             <option key={repo ?? ""} value={at}>
               {repoWords(repo)} · {memories}
             </option>
@@ -54,24 +54,27 @@ const SELECT =
 const TYPING_MS = 200;
 
 interface MemoriesProps {
-  shelf: ShelfChoice;
+  scope: MemoryScopeChoice;
   chooser?: ReactNode;
 }
 
-function Memories({ shelf, chooser }: MemoriesProps) {
+function Memories({ scope, chooser }: MemoriesProps) {
   const [words, setWords] = useState("");
   const [category, setCategory] = useState("");
   const [isPinnedOnly, setIsPinnedOnly] = useState(false);
   const query = useSettled(words.trim(), TYPING_MS);
   const list = useMemories({
-    shelf,
+    scope,
     query: query || undefined,
     category: category || undefined,
     pinned: isPinnedOnly || undefined,
   });
   const [opened, setOpened] = useState<Memory | "new" | "prune" | null>(null);
   const close = () => setOpened(null);
-  const categories = new Set([...OFFERED_CATEGORIES, ...list.memories.map((one) => one.category)]);
+  const categories = new Set([
+    ...SUGGESTED_CATEGORIES,
+    ...list.memories.map((one) => one.category),
+  ]);
   if (category !== "") categories.add(category);
   return (
     <PlainPage
@@ -126,9 +129,9 @@ function Memories({ shelf, chooser }: MemoriesProps) {
           </label>
         </search>
         <div className="flex flex-wrap items-center gap-2">
-          <ScopeUsage shelf={shelf} />
-          {shelf !== "sessions" && <TransferButtons shelf={shelf} />}
-          {shelf === "orchestrator" && (
+          <ScopeUsage scope={scope} />
+          {scope !== "sessions" && <TransferButtons scope={scope} />}
+          {scope === "orchestrator" && (
             <Button size="small" onClick={() => setOpened("prune")}>
               <Brush size={14} aria-hidden />
               Clean up…
@@ -138,12 +141,12 @@ function Memories({ shelf, chooser }: MemoriesProps) {
         <MemoryList
           list={list}
           isFiltered={query !== "" || category !== "" || isPinnedOnly}
-          isOfSessions={shelf !== "orchestrator"}
+          isOfSessions={scope !== "orchestrator"}
           onEdit={setOpened}
           onNew={() => setOpened("new")}
         />
       </div>
-      {opened === "new" && <NewMemoryDialog shelf={shelf} onClose={close} />}
+      {opened === "new" && <NewMemoryDialog scope={scope} onClose={close} />}
       {opened === "prune" && <PruneDialog onClose={close} />}
       {typeof opened === "object" && opened !== null && (
         <EditMemoryDialog memory={opened} onClose={close} />
@@ -176,9 +179,9 @@ function Tabs() {
 }
 
 /** Shows how many memories there are, and the limit. */
-function ScopeUsage({ shelf }: { shelf: ShelfChoice }) {
-  const items = useShelves().data?.items;
-  const mine = items?.filter((one) => isInScope(one, shelf)) ?? [];
+function ScopeUsage({ scope }: { scope: MemoryScopeChoice }) {
+  const items = useMemoryScopes().data?.items;
+  const mine = items?.filter((one) => isInScope(one, scope)) ?? [];
   const count = mine.reduce((sum, { memories }) => sum + memories, 0);
   const pinned = mine.reduce((sum, one) => sum + one.pinned, 0);
   const [only] = mine;
@@ -193,9 +196,9 @@ function ScopeUsage({ shelf }: { shelf: ShelfChoice }) {
   );
 }
 
-function isInScope({ kind, repo }: Shelf, shelf: ShelfChoice): boolean {
-  if (shelf === "orchestrator") return kind === "orchestrator";
-  return kind === "session" && (shelf === "sessions" || shelf.repo === repo);
+function isInScope({ kind, repo }: MemoryScope, scope: MemoryScopeChoice): boolean {
+  if (scope === "orchestrator") return kind === "orchestrator";
+  return kind === "session" && (scope === "sessions" || scope.repo === repo);
 }
 
 interface MemoryListProps {

@@ -16,7 +16,7 @@ const CATEGORY_WORDS: Readonly<Record<string, string>> = {
   persona_preference: "Persona choice",
   general: "General",
 };
-export const OFFERED_CATEGORIES: readonly string[] = Object.keys(CATEGORY_WORDS);
+export const SUGGESTED_CATEGORIES: readonly string[] = Object.keys(CATEGORY_WORDS);
 
 export function categoryWords(category: string): string {
   return CATEGORY_WORDS[category] ?? category;

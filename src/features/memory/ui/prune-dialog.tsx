@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Memory, Pruned } from "#features/memory/contract.ts";
 import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
-import { keys, type PruneWish } from "#surfaces/web/kit/api/query-keys.ts";
+import { keys, type PruneFilter } from "#surfaces/web/kit/api/query-keys.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { InlineError, SelectField } from "#surfaces/web/kit/field.tsx";
@@ -25,7 +25,7 @@ const UNUSED: readonly { days: number | undefined; words: string }[] = [
 
 /** Prunes memories of one's orchestrator: shows what would be removed first, and the result afterwards. */
 export function PruneDialog({ onClose }: { onClose: () => void }) {
-  const [request, setRequest] = useState<PruneWish>({ below: 0.3 });
+  const [request, setRequest] = useState<PruneFilter>({ below: 0.3 });
   const [result, setResult] = useState<Pruned | null>(null);
   const would = useQuery({
     queryKey: keys.prunable(request),

@@ -1,31 +1,31 @@
 import { Download, Upload } from "lucide-react";
 import { useRef, useState } from "react";
 import type { Imported } from "#features/memory/contract.ts";
-import { importToShelf, type ShelfChoice } from "#surfaces/web/kit/api/memory-shelf.ts";
+import { importToScope, type MemoryScopeChoice } from "#surfaces/web/kit/api/memory-scope.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { Modal } from "#surfaces/web/kit/dialog.tsx";
 import { download } from "#surfaces/web/kit/download.ts";
 import { useChange } from "#surfaces/web/kit/settings/use-change.ts";
 import { plural } from "#surfaces/web/kit/text/money-words.ts";
-import { exportShelf, importFiles, readFiles } from "./transfer.ts";
+import { exportScope, importFiles, readFiles } from "./transfer.ts";
 
 interface TransferButtonsProps {
   /** One scope: the memories of all sessions do not fit into one folder. */
-  shelf: Exclude<ShelfChoice, "sessions">;
+  scope: Exclude<MemoryScopeChoice, "sessions">;
 }
 
-export function TransferButtons({ shelf }: TransferButtonsProps) {
+export function TransferButtons({ scope }: TransferButtonsProps) {
   const chooser = useRef<HTMLInputElement>(null);
   const [report, setReport] = useState<Imported | null>(null);
-  const save = useChange(() => exportShelf(shelf), {
-    stale: keys.memoryShelves,
+  const save = useChange(() => exportScope(scope), {
+    stale: keys.memoryScopes,
     onDone: download,
     failed: "Couldn't export the memories",
   });
   const take = useChange(
     async (chosen: readonly File[]) =>
-      importFiles(await readFiles(chosen), (files) => importToShelf(shelf, files)),
+      importFiles(await readFiles(chosen), (files) => importToScope(scope, files)),
     { stale: keys.memories, onDone: setReport, failed: "Couldn't import the memories" },
   );
   return (

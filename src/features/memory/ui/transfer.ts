@@ -1,6 +1,6 @@
 /** Export of memories as a file, and import of files. */
 import type { Imported, MemoryFile } from "#features/memory/contract.ts";
-import { readShelf, type ShelfChoice } from "#surfaces/web/kit/api/memory-shelf.ts";
+import { type MemoryScopeChoice, readScope } from "#surfaces/web/kit/api/memory-scope.ts";
 import { type ReadFile, readText, readZip, TOO_LONG, writeZip } from "./zip.ts";
 
 /** Same limits as the server's. */
@@ -14,9 +14,9 @@ const MARKDOWN = /\.(md|markdown)$/i;
 /** Files that some programs add to every archive. */
 const JUNK = /(^|\/)(__MACOSX|\.)/;
 
-export async function exportShelf(shelf: ShelfChoice): Promise<{ name: string; blob: Blob }> {
-  const { files } = await readShelf(shelf);
-  const of = typeof shelf === "object" ? (shelf.repo ?? "no-repository") : "orchestrator";
+export async function exportScope(scope: MemoryScopeChoice): Promise<{ name: string; blob: Blob }> {
+  const { files } = await readScope(scope);
+  const of = typeof scope === "object" ? (scope.repo ?? "no-repository") : "orchestrator";
   const name = `muster-memory-${of.replaceAll(/[^\w.-]+/g, "-")}.zip`;
   return { name, blob: new Blob([writeZip(files)], { type: "application/zip" }) };
 }

@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-qu
 import { useEffect, useState } from "react";
 import type { Memory } from "#features/memory/contract.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
-import { listMemories, type MemoryFilter } from "#surfaces/web/kit/api/memory-shelf.ts";
+import { listMemories, type MemoryFilter } from "#surfaces/web/kit/api/memory-scope.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 
 /** Loads memories, last written first; with search words, best match first. */
@@ -20,10 +20,10 @@ export function useMemories(filter: MemoryFilter) {
   return { found, memories: [...byId.values()] };
 }
 
-export function useShelves() {
+export function useMemoryScopes() {
   return useQuery({
-    queryKey: keys.memoryShelves,
-    queryFn: ({ signal }) => api.memory.shelves({}, { signal }),
+    queryKey: keys.memoryScopes,
+    queryFn: ({ signal }) => api.memory.scopes({}, { signal }),
   });
 }
 

@@ -1,10 +1,10 @@
-/** Changes and removes one memory: people theirs, agents those on their own shelf. */
+/** Changes and removes one memory: people theirs, agents those in their own scope. */
 import { Refusal } from "#base/refusal.ts";
 import type { Work } from "#engine/index.ts";
 import type { MemoryChange } from "../contract.ts";
-import { findMemory, lockShelf, type Owner } from "../queries.ts";
-import type { MemoryRow, ShelfRow } from "../schema.ts";
-import { note } from "../told.ts";
+import { findMemory, lockScope, type Owner } from "../queries.ts";
+import { recordMemoryAction } from "../record-action.ts";
+import type { MemoryRow, MemoryScopeRow } from "../schema.ts";
 import { forget, pruneToCap } from "./prune.ts";
 import { changeMemory, pinnedRefusal } from "./write-memory.ts";
 
@@ -15,11 +15,11 @@ export async function editMemory(
   change: MemoryChange,
   by: string,
 ): Promise<MemoryRow> {
-  const { row: before, shelf } = await lockMemory(work, owner, id);
+  const { row: before, shelf: scope } = await lockMemory(work, owner, id);
   const to = { ...draftOf(before), ...withoutUndefined(change) };
-  const row = await changeMemory(work, shelf, before, to, null);
-  await note(work, shelf, { by, action: actionOf(before, row), id });
-  if (row.pinned < before.pinned) await pruneToCap(work, shelf, id);
+  const row = await changeMemory(work, scope, before, to, null);
+  await recordMemoryAction(work, scope, { by, action: actionOf(before, row), id });
+  if (row.pinned < before.pinned) await pruneToCap(work, scope, id);
   return row;
 }
 
@@ -29,34 +29,34 @@ export async function forgetMemory(
   id: string,
   by: string,
 ): Promise<MemoryRow> {
-  const { row, shelf } = await lockMemory(work, owner, id);
-  await forget(work, shelf, [row]);
-  await note(work, shelf, { by, action: "forgotten", id });
+  const { row, shelf: scope } = await lockMemory(work, owner, id);
+  await forget(work, scope, [row]);
+  await recordMemoryAction(work, scope, { by, action: "forgotten", id });
   return row;
 }
 
-/** Removes a memory for an agent: only from its own shelf, and never a pinned one. */
+/** Removes a memory for an agent: only from its own scope, and never a pinned one. */
 export async function forgetByAgent(
   work: Work,
-  shelf: ShelfRow,
+  scope: MemoryScopeRow,
   id: string,
   by: string,
 ): Promise<MemoryRow> {
-  const row = await findMemory(work.tx, { orgId: shelf.org_id, userId: shelf.user_id }, id);
-  if (row?.shelf_id !== shelf.id) throw noMemory();
+  const row = await findMemory(work.tx, { orgId: scope.org_id, userId: scope.user_id }, id);
+  if (row?.shelf_id !== scope.id) throw noMemory();
   if (row.pinned === 1) throw pinnedRefusal(row);
-  await forget(work, shelf, [row]);
-  await note(work, shelf, { by, action: "forgotten", id });
+  await forget(work, scope, [row]);
+  await recordMemoryAction(work, scope, { by, action: "forgotten", id });
   return row;
 }
 
-/** Locks the shelf, then reads the memory again: it may be gone. */
+/** Locks the scope, then reads the memory again: it may be gone. */
 async function lockMemory(work: Work, owner: Owner, id: string) {
   const seen = await findMemory(work.tx, owner, id);
-  const shelf = seen && (await lockShelf(work.tx, seen.shelf_id));
-  const row = shelf && (await findMemory(work.tx, owner, id));
+  const scope = seen && (await lockScope(work.tx, seen.shelf_id));
+  const row = scope && (await findMemory(work.tx, owner, id));
   if (!row) throw noMemory();
-  return { row, shelf };
+  return { row, shelf: scope };
 }
 
 export function noMemory(): Refusal {

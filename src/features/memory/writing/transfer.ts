@@ -1,22 +1,22 @@
-/** Exports a shelf as a folder of markdown files, and imports a folder into a shelf. */
+/** Exports a scope as a folder of markdown files, and imports a folder into a scope. */
 import type { Reader } from "#base/store/index.ts";
 import type { Work } from "#engine/index.ts";
 import type { Imported, ImportRequest, MemoryFile } from "../contract.ts";
 import {
   findByTitle,
   listMemories,
-  listShelves,
-  lockOrMakeShelf,
-  type ShelfKey,
+  listScopes,
+  lockOrCreateScope,
+  type MemoryScopeKey,
 } from "../queries.ts";
 import { FIRST_RELEVANCE, fadesAt, MAX_RELEVANCE } from "../ranking/relevance.ts";
-import { titleKey, wordsOf } from "../ranking/topic.ts";
-import type { MemoryRow, ShelfRow } from "../schema.ts";
-import { MAX_PINNED, MAX_UNPINNED } from "../shelf.ts";
+import { termsOfText, titleKey } from "../ranking/topic.ts";
+import type { MemoryRow, MemoryScopeRow } from "../schema.ts";
+import { MAX_PINNED, MAX_UNPINNED } from "../scope.ts";
 import { type FileMemory, fromFile, toFile } from "./markdown.ts";
 import { addMemory, changeMemory, type Writer } from "./write-memory.ts";
 
-export async function exportShelf(reader: Reader, key: ShelfKey): Promise<MemoryFile[]> {
+export async function exportScope(reader: Reader, key: MemoryScopeKey): Promise<MemoryFile[]> {
   const files = (await rowsOn(reader, key)).map((row) => toFile(fileMemory(row)));
   return files.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
@@ -27,25 +27,25 @@ export async function exportShelf(reader: Reader, key: ShelfKey): Promise<Memory
  */
 export async function importFiles(
   work: Work,
-  key: ShelfKey,
+  key: MemoryScopeKey,
   { files }: ImportRequest,
   writer: Writer,
 ): Promise<Imported> {
-  const shelf = await lockOrMakeShelf(work.tx, key, work.ids.mint("shf"));
+  const scope = await lockOrCreateScope(work.tx, key, work.ids.mint("shf"));
   const known = new Map((await rowsOn(work.tx, key)).map((row) => [identityOf(row), row]));
   const done: Imported = { created: 0, replaced: 0, unchanged: 0, pruned: 0, refused: [] };
   const inOrder = files.toSorted((one, other) => (one.path < other.path ? -1 : 1));
   for (const file of inOrder) {
     const memory = fromFile(file);
     if ("reason" in memory) done.refused.push({ path: file.path, reason: memory.reason });
-    else await importFile(work, shelf, { memory, known, writer, done });
+    else await importFile(work, scope, { memory, known, writer, done });
   }
   return done;
 }
 
 interface FileImport {
   memory: FileMemory;
-  /** Memories that are on the shelf already. */
+  /** Memories that are in the scope already. */
   known: Map<string, MemoryRow>;
   writer: Writer;
   done: Imported;
@@ -53,23 +53,23 @@ interface FileImport {
 
 async function importFile(
   work: Work,
-  shelf: ShelfRow,
+  scope: MemoryScopeRow,
   { memory, known, writer, done }: FileImport,
 ) {
   const { category, title } = memory;
   const titled =
-    title === null ? undefined : await findByTitle(work.tx, shelf.id, category, titleKey(title));
+    title === null ? undefined : await findByTitle(work.tx, scope.id, category, titleKey(title));
   const same = titled ?? known.get(identityOf(memory));
   if (same && same.content === memory.content && same.title === title) {
     done.unchanged += 1;
     return;
   }
   // A folder may have more pins than the limit; the text is kept without its pin.
-  const pinned = memory.pinned && shelf.pinned < MAX_PINNED;
+  const pinned = memory.pinned && scope.pinned < MAX_PINNED;
   if (same) {
     await changeMemory(
       work,
-      shelf,
+      scope,
       same,
       { ...memory, pinned: pinned || undefined },
       writer.source,
@@ -79,7 +79,7 @@ async function importFile(
   }
   const draft = { ...memory, pinned };
   const times = timesOf(memory, work.now);
-  const added = await addMemory(work, shelf, { draft, words: wordsOf(memory), writer, times });
+  const added = await addMemory(work, scope, { draft, words: termsOfText(memory), writer, times });
   known.set(identityOf(memory), added.row);
   for (const row of added.pruned) known.delete(identityOf(row));
   done.created += 1;
@@ -117,11 +117,11 @@ function fileMemory(row: MemoryRow): FileMemory {
   };
 }
 
-/** Reads all memories of a shelf, whose number is limited. */
-async function rowsOn(reader: Reader, key: ShelfKey): Promise<MemoryRow[]> {
+/** Reads all memories of a scope, whose number is limited. */
+async function rowsOn(reader: Reader, key: MemoryScopeKey): Promise<MemoryRow[]> {
   const { kind, repo } = key;
-  const shelf = (await listShelves(reader, key, kind)).find((one) => one.repo === repo);
-  if (!shelf) return [];
+  const scope = (await listScopes(reader, key, kind)).find((one) => one.repo === repo);
+  if (!scope) return [];
   const limit = MAX_UNPINNED[kind] + MAX_PINNED;
-  return listMemories(reader, { ...key, shelves: [shelf.id], limit });
+  return listMemories(reader, { ...key, scopes: [scope.id], limit });
 }

@@ -1,17 +1,23 @@
 /**
- * Writes a memory, or replaces one about the same topic. The row, its terms and the shelf's counts
+ * Writes a memory, or replaces one about the same topic. The row, its terms and the scope's counts
  * change in one transaction, so search results match the rows.
  */
 import { Refusal } from "#base/refusal.ts";
 import type { Work } from "#engine/index.ts";
-import { type Earlier, MAX_HISTORY } from "../contract.ts";
-import { growShelf, insertMemory, lockOrMakeShelf, type ShelfKey, saveMemory } from "../queries.ts";
+import { type EarlierVersion, MAX_HISTORY } from "../contract.ts";
+import {
+  growScope,
+  insertMemory,
+  lockOrCreateScope,
+  type MemoryScopeKey,
+  saveMemory,
+} from "../queries.ts";
 import { FIRST_RELEVANCE, fadesAt, renewed } from "../ranking/relevance.ts";
 import { addTerms, removeTerms } from "../ranking/term-queries.ts";
-import { findSameTopic, sizesOf, termRows, type Words, wordsOf } from "../ranking/topic.ts";
-import type { MemoryRow, ShelfRow } from "../schema.ts";
-import { MAX_PINNED } from "../shelf.ts";
-import { hintMemory, note } from "../told.ts";
+import { findSameTopic, sizesOf, type TextTerms, termRows, termsOfText } from "../ranking/topic.ts";
+import { hintMemory, recordMemoryAction } from "../record-action.ts";
+import type { MemoryRow, MemoryScopeRow } from "../schema.ts";
+import { MAX_PINNED } from "../scope.ts";
 import { pruneToCap } from "./prune.ts";
 
 export interface Draft {
@@ -36,25 +42,25 @@ export interface WrittenRows {
 
 export async function writeMemory(
   work: Work,
-  key: ShelfKey,
+  key: MemoryScopeKey,
   draft: Draft,
   writer: Writer,
 ): Promise<WrittenRows> {
-  const shelf = await lockOrMakeShelf(work.tx, key, work.ids.mint("shf"));
-  const words = wordsOf(draft);
-  const same = await findSameTopic(work.tx, shelf.id, draft.category, words);
-  if (!same) return addMemory(work, shelf, { draft, words, writer });
+  const scope = await lockOrCreateScope(work.tx, key, work.ids.mint("shf"));
+  const words = termsOfText(draft);
+  const same = await findSameTopic(work.tx, scope.id, draft.category, words);
+  if (!same) return addMemory(work, scope, { draft, words, writer });
   if (same.pinned === 1 && writer.source) throw pinnedRefusal(same);
   // A memory that was found by its words keeps its title.
   const to = { ...draft, title: draft.title ?? same.title };
-  const row = await changeMemory(work, shelf, same, to, writer.source);
-  await note(work, shelf, { by: writer.by, action: "replaced", id: row.id });
+  const row = await changeMemory(work, scope, same, to, writer.source);
+  await recordMemoryAction(work, scope, { by: writer.by, action: "replaced", id: row.id });
   return { row, replaced: true, pruned: [] };
 }
 
 interface Addition {
   draft: Draft;
-  words: Words;
+  words: TextTerms;
   writer: Writer;
   /** Times of an imported memory. */
   times?: Pick<MemoryRow, "created_at" | "updated_at" | "fades_at">;
@@ -62,19 +68,19 @@ interface Addition {
 
 export async function addMemory(
   work: Work,
-  shelf: ShelfRow,
+  scope: MemoryScopeRow,
   { draft, words, writer, times }: Addition,
 ): Promise<WrittenRows> {
   const { now } = work;
   const isPinned = draft.pinned === true;
-  if (isPinned) requirePinRoom(shelf);
+  if (isPinned) requirePinRoom(scope);
   const row: MemoryRow = {
     id: work.ids.mint("mem"),
-    org_id: shelf.org_id,
-    user_id: shelf.user_id,
-    shelf_id: shelf.id,
-    kind: shelf.kind,
-    repo: shelf.repo,
+    org_id: scope.org_id,
+    user_id: scope.user_id,
+    shelf_id: scope.id,
+    kind: scope.kind,
+    repo: scope.repo,
     category: draft.category,
     title: draft.title,
     content: draft.content,
@@ -92,24 +98,24 @@ export async function addMemory(
   };
   await insertMemory(work.tx, row);
   await addTerms(work.tx, termRows(row, words));
-  await growShelf(work.tx, shelf, { memories: 1, pinned: row.pinned, length: row.length });
-  await note(work, shelf, { by: writer.by, action: "written", id: row.id });
-  hintMemory(work, shelf, row.id);
-  return { row, replaced: false, pruned: await pruneToCap(work, shelf, row.id) };
+  await growScope(work.tx, scope, { memories: 1, pinned: row.pinned, length: row.length });
+  await recordMemoryAction(work, scope, { by: writer.by, action: "written", id: row.id });
+  hintMemory(work, scope, row.id);
+  return { row, replaced: false, pruned: await pruneToCap(work, scope, row.id) };
 }
 
-/** Changes the text, category or pin of a memory and keeps the earlier version. The shelf is locked. */
+/** Changes the text, category or pin of a memory and keeps the earlier version. The scope is locked. */
 export async function changeMemory(
   work: Work,
-  shelf: ShelfRow,
+  scope: MemoryScopeRow,
   before: MemoryRow,
   to: Draft,
   source: Writer["source"],
 ): Promise<MemoryRow> {
   const pinned = (to.pinned ?? before.pinned === 1) ? 1 : 0;
-  if (pinned > before.pinned) requirePinRoom(shelf);
+  if (pinned > before.pinned) requirePinRoom(scope);
   const isOther = to.content !== before.content || to.title !== before.title;
-  const words = wordsOf(to);
+  const words = termsOfText(to);
   const row: MemoryRow = {
     ...before,
     category: to.category,
@@ -125,7 +131,7 @@ export async function changeMemory(
   };
   await saveMemory(work.tx, row);
   if (isOther) {
-    await removeTerms(work.tx, shelf.id, row.id);
+    await removeTerms(work.tx, scope.id, row.id);
     await addTerms(work.tx, termRows(row, words));
   }
   const growth = {
@@ -133,18 +139,18 @@ export async function changeMemory(
     pinned: pinned - before.pinned,
     length: row.length - before.length,
   };
-  await growShelf(work.tx, shelf, growth);
-  hintMemory(work, shelf, row.id);
+  await growScope(work.tx, scope, growth);
+  hintMemory(work, scope, row.id);
   return row;
 }
 
 function withEarlier({ title, content, history }: MemoryRow, now: number): string {
   const replacedAt = new Date(now).toISOString();
-  const earlier = JSON.parse(history) as Earlier[];
+  const earlier = JSON.parse(history) as EarlierVersion[];
   return JSON.stringify([{ title, content, replacedAt }, ...earlier].slice(0, MAX_HISTORY));
 }
 
-function requirePinRoom({ pinned }: ShelfRow): void {
+function requirePinRoom({ pinned }: MemoryScopeRow): void {
   if (pinned < MAX_PINNED) return;
   throw new Refusal(
     "limit",

@@ -6,7 +6,7 @@ import { listTakenHandles } from "../queries.ts";
 import type { IdentityRow } from "../schema.ts";
 import { freeHandle, handleKey, handleStem, usableHandle } from "./handles.ts";
 
-export type Handed = Pick<IdentityRow, "handle" | "handle_key">;
+export type HandleColumns = Pick<IdentityRow, "handle" | "handle_key">;
 
 /** A person's own handle counts as free for that person. */
 export async function checkHandle(

@@ -10,7 +10,7 @@ import type { IdentityChange } from "../contract.ts";
 import { insertIdentity, listTakenHandles, lockIdentity, saveIdentity } from "../queries.ts";
 import type { IdentityRow } from "../schema.ts";
 import { settleAvatar } from "./avatar.ts";
-import { type Handed, requireFreeHandle } from "./claim-handle.ts";
+import { type HandleColumns, requireFreeHandle } from "./claim-handle.ts";
 import { freeHandle, handleFrom, handleKey, handleStem, usableHandle } from "./handles.ts";
 
 const MAX_NAME_CHARS = 60;
@@ -19,7 +19,7 @@ export interface NamedPerson extends Person {
   name: string;
 }
 
-export interface Locked {
+export interface LockedOrchestrator {
   session: SessionWriter | undefined;
   identity: IdentityRow;
   isNew: boolean;
@@ -33,7 +33,7 @@ export async function lockOrchestrator(
   work: Work,
   person: NamedPerson,
   change: IdentityChange,
-): Promise<Locked> {
+): Promise<LockedOrchestrator> {
   const id = orchestratorId(person.userId);
   if (change.handle !== undefined) await lockOrg(work.tx, person.orgId);
   const session = await work.session(id);
@@ -96,7 +96,7 @@ async function firstHandle(
   work: Work,
   person: NamedPerson,
   { handle }: IdentityChange,
-): Promise<Handed> {
+): Promise<HandleColumns> {
   if (handle !== undefined) {
     await requireFreeHandle(work.tx, person, handle);
     return handleColumns(handle);
@@ -106,7 +106,10 @@ async function firstHandle(
   return handleColumns(freeHandle(wanted, taken));
 }
 
-const handleColumns = (handle: string): Handed => ({ handle, handle_key: handleKey(handle) });
+const handleColumns = (handle: string): HandleColumns => ({
+  handle,
+  handle_key: handleKey(handle),
+});
 
 function defaultIdentity({ orgId, userId, name }: NamedPerson, now: number): IdentityRow {
   const short = cleanText(name)

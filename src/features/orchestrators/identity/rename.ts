@@ -20,6 +20,12 @@ export async function renameOrchestrator(
     session.record({ type: "session_updated", reason: "changed", data: { fields: ["title"] } });
   }
   const by = `user:${userId}`;
-  await work.tell({ orgId, by, area: "orchestrator", action: "changed", subjectId: userId });
+  await work.reportChange({
+    orgId,
+    by,
+    area: "orchestrator",
+    action: "changed",
+    subjectId: userId,
+  });
   return identity;
 }

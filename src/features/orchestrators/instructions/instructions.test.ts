@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { createDelegation } from "#features/delegation/index.ts";
 import { memory } from "#features/memory/index.ts";
-import { isOffered, workspaceTools } from "#protocol/tools.ts";
+import { isAvailableTo, workspaceTools } from "#protocol/tools.ts";
 import { createOrchestrators } from "../index.ts";
 import type { IdentityRow } from "../schema.ts";
 import { identityText } from "./identity.ts";
@@ -16,7 +16,7 @@ const all = [
   ...workspaceTools,
   ...[createDelegation(), createOrchestrators(), memory].flatMap(({ tools }) => tools ?? []),
 ];
-const offered = new Set(all.filter((tool) => isOffered(tool, user)).map(({ name }) => name));
+const offered = new Set(all.filter((tool) => isAvailableTo(tool, user)).map(({ name }) => name));
 const named = new Set(SYSTEM.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []);
 
 describe("the system file", () => {

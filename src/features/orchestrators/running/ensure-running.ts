@@ -12,15 +12,15 @@ import { changeIdentity, lockOrchestrator, type NamedPerson } from "../identity/
 import { findPreferences, saveIdentity } from "../queries.ts";
 import type { IdentityRow } from "../schema.ts";
 import { isHealthy } from "../views.ts";
-import { modelFor, settle } from "./settle.ts";
+import { applyPreferences, modelFor } from "./apply-preferences.ts";
 
-export interface Running {
+export interface EnsuredOrchestrator {
   session: SessionWriter;
   identity: IdentityRow;
   did: "nothing" | "created" | "revived" | "woken";
 }
 
-export interface Wish {
+export interface RunningRequest {
   /** Identity to use if the orchestrator is not running. */
   identity?: IdentityChange;
   /** Also wakes a hibernated orchestrator. */
@@ -39,8 +39,8 @@ export async function ensureRunning(
     wakes = false,
     restarts = false,
     isAutomatic = false,
-  }: Wish = {},
-): Promise<Running> {
+  }: RunningRequest = {},
+): Promise<EnsuredOrchestrator> {
   const { session, identity, isNew } = await lockOrchestrator(work, person, identityChange);
   if (session && isHealthy(session.row)) {
     const did = restarts ? await renew(work, session) : await wakeIf(work, session, wakes);
@@ -51,7 +51,7 @@ export async function ensureRunning(
   if (!isAutomatic) await forgetFailures(work, identity);
   const started = session ?? (await create(work, person, identity));
   started.row.title = identity.name;
-  await settle(work, started);
+  await applyPreferences(work, started);
   // An automatic restart leaves it hibernated, since nobody asked for a turn.
   if (session) await revive(work, session, isAutomatic ? "hibernated" : "active");
   const did = session ? "revived" : "created";
@@ -97,7 +97,7 @@ async function create(
     kind: "orchestrator",
     purpose: "task",
     parent: null,
-    asked: { runtime: true, model: true, persona: false, callback: false, enableMemory: true },
+    requested: { runtime: true, model: true, persona: false, callback: false, enableMemory: true },
     runtime: "native",
     model: await modelFor(work, { orgId, userId }),
     repo: null,
@@ -119,5 +119,5 @@ function auditRestart(
   isAutomatic: boolean,
 ): Promise<void> {
   const by = isAutomatic ? "system" : `user:${userId}`;
-  return work.tell({ orgId, by, area: "orchestrator", action, subjectId: userId });
+  return work.reportChange({ orgId, by, area: "orchestrator", action, subjectId: userId });
 }

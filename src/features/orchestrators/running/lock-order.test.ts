@@ -7,14 +7,14 @@ import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { authMigrations, insertUser } from "#features/auth/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { owner, startWorld, type Turn, type World } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl } from "#test/services/postgres.ts";
 import { createOrchestrators } from "../index.ts";
 
 interface Pair {
   world: World;
-  at: FakeFamily;
+  at: FakeSessionTree;
   parent: Turn;
   parentId: string;
   child: Turn;
@@ -89,7 +89,7 @@ describe.skipIf(!postgresUrl)("commands that never wait for each other, on Postg
 async function race(url: string, pairs: number, below: Act, above: Act): Promise<void> {
   const auth = { name: "auth", migrations: authMigrations };
   const world = await startWorld([auth, createDelegation(), createOrchestrators()], url);
-  const at = new FakeFamily(world);
+  const at = new FakeSessionTree(world);
   try {
     await addOwner(world);
     const made = await world.call<{ session: { id: string } }>(

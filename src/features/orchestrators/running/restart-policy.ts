@@ -10,7 +10,7 @@ export const WINDOW_MS = 10 * 60_000;
 export const MAX_FAILURES = 3;
 const PAUSES_MS = [15_000, 30_000, 60_000] as const;
 
-export interface Ended {
+export interface EndedOrchestrator {
   /** Time when it ended. */
   deadSince: number;
   /**
@@ -22,13 +22,16 @@ export interface Ended {
   stoppedAt: number | null;
 }
 
-export interface Plan {
+export interface RestartPlan {
   state: Recovery["state"];
   /** Null if it is not restored automatically. */
   dueAt: number | null;
 }
 
-export function planRestart({ deadSince, restarts, stoppedAt }: Ended, now: number): Plan {
+export function planRestart(
+  { deadSince, restarts, stoppedAt }: EndedOrchestrator,
+  now: number,
+): RestartPlan {
   const isGivenUp = stoppedAt !== null && stoppedAt >= deadSince;
   const recent = recentOf(restarts, now);
   if (isGivenUp || recent.length >= MAX_FAILURES) return { state: "stopped", dueAt: null };

@@ -3,7 +3,7 @@
  * archived until they want it. Each attempt is recorded before it is made, so that an attempt that
  * fails or crashes the server still counts.
  */
-import { command, type Engine, eachApart, type Person } from "#engine/index.ts";
+import { command, type Engine, forEachIndependently, type Person } from "#engine/index.ts";
 import { findSession } from "#engine/sessions/index.ts";
 import { orchestratorId } from "#protocol/names/session-ids.ts";
 import { type DeadOrchestrator, listDead, lockIdentity, saveIdentity } from "../queries.ts";
@@ -14,7 +14,7 @@ const BATCH = 50;
 
 export async function reviveDead(engine: Engine, now: number): Promise<void> {
   const dead = await engine.store.read((reader) => listDead(reader, now - DEAD_MS, BATCH));
-  await eachApart(dead, (one) => reviveOne(engine, one));
+  await forEachIndependently(dead, (one) => reviveOne(engine, one));
 }
 
 async function reviveOne(
@@ -45,7 +45,7 @@ function recordAttempt(engine: Engine, person: Person): Promise<boolean> {
     if (isLast) {
       const { orgId, userId: subjectId } = person;
       const area = "orchestrator";
-      await work.tell({ orgId, by: "system", area, action: "restarts_stopped", subjectId });
+      await work.reportChange({ orgId, by: "system", area, action: "restarts_stopped", subjectId });
     }
     return !isLast;
   });

@@ -5,14 +5,14 @@ import type { SessionRow } from "#engine/index.ts";
 import { changeLifecycle } from "#engine/sessions/index.ts";
 import { defineTool } from "#engine/tools/index.ts";
 import {
-  askForPlan,
   endChild,
   forwardMessages,
   type LinkRow,
   messageChild,
+  recordAgentAction,
   requireChild,
-  type Sent,
-  trace,
+  requirePlan,
+  type SentMessage,
 } from "#features/delegation/index.ts";
 import { ORCHESTRATORS, sessionIdInput, targetOf } from "./own-child.ts";
 
@@ -47,10 +47,10 @@ export const sendMessage = defineTool({
     const { child, link } = await requireChild(work, session.row.id, sessionId);
     requireReachable(child.row, link);
     if (child.row.lifecycle === "archived") await changeLifecycle(work, child, "active");
-    if (options.requirePlanApproval) await askForPlan(work, child);
+    if (options.requirePlanApproval) await requirePlan(work, child);
     const mode = interrupt ? "interrupt" : "followup";
     const sent = await messageChild(work, session, child, message, mode);
-    await trace(work, session, "worker_messaged", sessionId);
+    await recordAgentAction(work, session, "worker_messaged", sessionId);
     return { output: { sessionId, ...sentResult(sent) }, error: null };
   },
 });
@@ -70,7 +70,7 @@ function requireReachable({ id, lifecycle }: SessionRow, { is_silent }: LinkRow)
   }
 }
 
-function sentResult(sent: Sent): Record<string, unknown> {
+function sentResult(sent: SentMessage): Record<string, unknown> {
   if (sent.as === "answer")
     return { answered: true, next: "It continues with your answer. Call wait_for_event." };
   if (sent.as === "revise") {
@@ -121,7 +121,7 @@ export const terminateSession = defineTool({
   async handle(work, caller, { sessionId }) {
     const { child, link } = await requireChild(work, caller.session.row.id, sessionId);
     await endChild(work, child, link, "terminated");
-    await trace(work, caller.session, "worker_killed", sessionId);
+    await recordAgentAction(work, caller.session, "worker_killed", sessionId);
     return { output: { sessionId, status: "terminated" }, error: null };
   },
 });

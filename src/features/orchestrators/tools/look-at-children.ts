@@ -7,19 +7,19 @@ import { defineTool } from "#engine/tools/index.ts";
 import {
   addUpChildren,
   answerAdvice,
-  askedOf,
+  askedQuestions,
   type Child,
   describeChild,
   describeChildren,
   findChanges,
   isLive,
   listChildSessions,
-  NOTHING_SAID,
+  NO_MESSAGES,
   planOf,
   readMessages,
-  readOn,
-  readOnInput,
+  readTextPiece,
   requireChildRow,
+  textPieceInput,
 } from "#features/delegation/index.ts";
 import { listRepoAddresses } from "#features/repos/index.ts";
 import { isGuestTurn } from "#protocol/notices/guests.ts";
@@ -179,7 +179,7 @@ async function waitsFor(work: Work, sessionId: string): Promise<Record<string, u
   const gates = await listPendingGates(work.tx, sessionId);
   const question = gates.find(({ kind }) => kind === "question");
   if (question) {
-    const { questions = [], choices } = askedOf(question);
+    const { questions = [], choices } = askedQuestions(question);
     const how = answerAdvice(questions.length);
     const next = `Answer with send_message, ${how}; or ask the person and pass on their answer.`;
     return { question: questions, ...(choices && { choices }), next };
@@ -211,13 +211,13 @@ export const readMessagesTool = defineTool({
       .max(MAX_MESSAGES)
       .default(20)
       .describe("How many messages. Default: 20."),
-    ...readOnInput,
+    ...textPieceInput,
   }),
   async handle(work, { session }, { sessionId, limit, offset, promptId }) {
     await requireChildRow(work.tx, session.row.id, sessionId);
     if (offset !== undefined || promptId !== undefined) {
-      const piece = await readOn(work.tx, sessionId, { offset: offset ?? 0, promptId });
-      return piece ? { output: { sessionId, ...piece }, error: null } : NOTHING_SAID;
+      const piece = await readTextPiece(work.tx, sessionId, { offset: offset ?? 0, promptId });
+      return piece ? { output: { sessionId, ...piece }, error: null } : NO_MESSAGES;
     }
     const { text, count } = await readMessages(work.tx, sessionId, limit);
     return { output: { sessionId, count, messages: text }, error: null };

@@ -1,7 +1,7 @@
 /** A parent gets the options of a question, and its answers must fit them. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { asks, startWorld, type Turn } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { createOrchestratorTools } from "./index.ts";
@@ -13,15 +13,15 @@ const COLOUR = {
 };
 const PORT = { question: "Which port?" };
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
       const tools = createOrchestratorTools({ publicUrl: "https://m.test/" });
       const features = [createDelegation(), { name: "orchestrators", tools }];
-      at = new FakeFamily(await startWorld(features, made?.url));
+      at = new FakeSessionTree(await startWorld(features, made?.url));
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -31,7 +31,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
 
     /** A parent in a turn whose child asks. */
     const asked = async (...questions: object[]) => {
-      const { parentId, childId, turn: work } = await at.family();
+      const { parentId, childId, turn: work } = await at.createParentAndChild();
       const turn = await at.prompt(parentId);
       const call = asks("q1", "ask_user_question", { questions });
       await work.journal([call], { park: { kind: "gate", callId: "q1" } });
@@ -79,7 +79,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("questions to a parent, on SQLite", async () => undefined);
+suite("questions to a parent, on SQLite", async () => undefined);
 describe.skipIf(postgresUrl === undefined)("with PostgreSQL", () => {
-  story("questions to a parent, on PostgreSQL", createTestDatabase);
+  suite("questions to a parent, on PostgreSQL", createTestDatabase);
 });

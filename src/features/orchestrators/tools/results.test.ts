@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createAudit } from "#features/audit/index.ts";
 import { briefing } from "#features/briefing/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { createRepos } from "#features/repos/index.ts";
@@ -21,9 +21,9 @@ const FAILED = {
   error: { code: "model_rate_limited", message: "The model is busy." },
 } as const;
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
@@ -39,7 +39,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         repos.feature,
         briefing,
       ];
-      at = new FakeFamily(await startWorld(features, made?.url));
+      at = new FakeSessionTree(await startWorld(features, made?.url));
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -244,7 +244,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("what an orchestrator learns of results, on SQLite", async () => undefined);
+suite("what an orchestrator learns of results, on SQLite", async () => undefined);
 describe.skipIf(postgresUrl === undefined)("with PostgreSQL", () => {
-  story("what an orchestrator learns of results, on PostgreSQL", createTestDatabase);
+  suite("what an orchestrator learns of results, on PostgreSQL", createTestDatabase);
 });

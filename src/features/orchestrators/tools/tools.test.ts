@@ -6,7 +6,7 @@ import { roleOf } from "#engine/tools/index.ts";
 import { createAudit } from "#features/audit/index.ts";
 import { briefing } from "#features/briefing/index.ts";
 import { createDelegation, detachChild } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { memory } from "#features/memory/index.ts";
 import { createPersonas, findSharedPersona } from "#features/personas/index.ts";
 import { policy } from "#features/policy/index.ts";
@@ -33,9 +33,9 @@ const SESSION_TOOLS = [
 const CHOICES = ["list_repos", "list_personas"];
 const done = (result: string) => ({ outcome: "completed", result }) as const;
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
@@ -53,7 +53,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         repos.feature,
         briefing,
       ];
-      at = new FakeFamily(await startWorld(features, made?.url));
+      at = new FakeSessionTree(await startWorld(features, made?.url));
       await at.world.call(owner, "POST", `${ORG}/repos`, {
         url: "https://example.org/acme/api.git",
         description: "the interface",
@@ -412,7 +412,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect(JSON.stringify(read.output)).toMatch(/Count the files.*Looking around/);
     });
 
-    it("send more work, break in, and wake what was done, but not what somebody else put away", async () => {
+    it("send more work, interrupt, and wake finished children, but not those that somebody else archived", async () => {
       const { turn, childId, work } = await team();
       const send = (message: string, interrupt?: boolean) =>
         turn.tool("send_message", { sessionId: childId, message, ...(interrupt && { interrupt }) });
@@ -540,7 +540,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
       expect((await at.turnOf(parentId)).assignment.content).toContain("The time you set");
     });
 
-    it("wait in the thread that calls, and are told there", async () => {
+    it("wait in the calling thread, and are notified there", async () => {
       const { parentId, turn } = await lead("side");
       const childId = await spawnIn(turn);
       await turn.tool("wait_for_event", {});
@@ -588,7 +588,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("an orchestrator's tools on sqlite", async () => undefined);
+suite("an orchestrator's tools on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("an orchestrator's tools on postgres", () => createTestDatabase());
+  suite("an orchestrator's tools on postgres", () => createTestDatabase());
 });

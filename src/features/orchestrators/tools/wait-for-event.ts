@@ -11,8 +11,8 @@ import {
   findLink,
   hasLiveChild,
   isLive,
-  readUntold,
   requireChildRow,
+  takePendingEvents,
   wakeText,
 } from "#features/delegation/index.ts";
 import { ORCHESTRATORS, sessionIdInput } from "./own-child.ts";
@@ -76,7 +76,7 @@ async function wait(work: Work, caller: ToolCaller, request: WaitRequest): Promi
   const { session, run } = caller;
   const { thread } = run;
   // Pending events come first, even those of children that have ended.
-  const untold = await readUntold(work, session, thread);
+  const untold = await takePendingEvents(work, session, thread);
   if (untold.length > 0)
     return {
       output: { events: wakeText(untold.map(childEventOf), "read_messages"), next: GO_ON },

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Preferences, PreferencesChange } from "#features/orchestrators/contract.ts";
 import { useModels } from "#features/providers/ui/use-models.ts";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import type { QueueMode } from "#protocol/sessions.ts";
 import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
@@ -152,7 +152,7 @@ interface ModelSelectProps {
 }
 
 function ModelSelect({ label, hint, none, value, isDisabled, onChange }: ModelSelectProps) {
-  const usable = useModels().filter((model: ModelOffer) => model.usable);
+  const usable = useModels().filter((model: ModelCapability) => model.usable);
   const isOffered = value === null || usable.some(({ id }) => id === value);
   return (
     <SelectField

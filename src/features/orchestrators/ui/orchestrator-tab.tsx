@@ -55,7 +55,7 @@ function Life({ session, needsRestart }: { session: Session; needsRestart: boole
   const [isAsking, setIsAsking] = useState(false);
   const restart = useMutation({
     mutationFn: () => api.orchestrators.restart({ body: { force: true } }),
-    onSuccess: () => toasts.say("Orchestrator restarted"),
+    onSuccess: () => toasts.show("Orchestrator restarted"),
     onError: (error) => toasts.fail("Couldn't restart the orchestrator", error),
     onSettled: () => {
       setIsAsking(false);
@@ -74,7 +74,7 @@ function Life({ session, needsRestart }: { session: Session; needsRestart: boole
             {needsRestart ? "Stopped" : <ActivityLabel activity={session.activity} />}
           </p>
           <p className="text-xs text-ink-faint">
-            {lifeWords(session.incarnation)} · {moneyWords(session.cost)} so far
+            {incarnationWords(session.incarnation)} · {moneyWords(session.cost)} so far
           </p>
         </div>
         <Button disabled={restart.isPending} onClick={() => setIsAsking(true)}>
@@ -98,6 +98,6 @@ function Life({ session, needsRestart }: { session: Session; needsRestart: boole
   );
 }
 
-function lifeWords(incarnation: number): string {
+function incarnationWords(incarnation: number): string {
   return incarnation <= 1 ? "Never restarted" : `Restarted ${plural(incarnation - 1, "time")}`;
 }

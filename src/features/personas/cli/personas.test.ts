@@ -223,7 +223,7 @@ describe("muster personas", () => {
     expect(() => read("out/persona.json")).toThrow();
   });
 
-  it("sets and takes away the default", async () => {
+  it("sets and unsets the default", async () => {
     expect((await run(["default", "web"])).out).toBe("web is now the default.\n");
     expect((await run(["default", "web", "--off"])).out).toBe("web is no longer the default.\n");
     server.refuse("PUT", `${BASE}/web/default`, 409, "persona_not_shared");

@@ -145,7 +145,7 @@ describe("skills from a git repository", () => {
     expect(left()).toEqual([]);
   });
 
-  it("clear away what a server that was killed has left, and nothing else", async () => {
+  it("remove leftovers of a killed server, and nothing else", async () => {
     branch("clear", { "a/SKILL.md": main("a") });
     const make = (name: string, minutesAgo: number) => {
       mkdirSync(join(parent, name));

@@ -18,7 +18,7 @@ const main = (name: string, more = "") =>
   `---\nname: ${name}\ndescription: About ${name}\n---\n${more}`;
 const file = (content: string, path = "SKILL.md") => ({ path, content });
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     let world: World;
     let host: GitHost;
@@ -59,7 +59,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
         { url: host.url, ...body },
       );
 
-    it("are given one by one, and taken away, as versions of the persona", async () => {
+    it("are added and removed one by one, as versions of the persona", async () => {
       const { id } = await create();
       const one = await put(id, "pdf", { files: [file(main("pdf")), file("echo", "run.sh")] });
       expect(one).toMatchObject({ version: 2, skills: [{ name: "pdf", source: null }] });
@@ -170,7 +170,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("skills on sqlite", async () => undefined);
+suite("skills on sqlite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("skills on postgres", createTestDatabase);
+  suite("skills on postgres", createTestDatabase);
 });

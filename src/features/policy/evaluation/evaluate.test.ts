@@ -4,7 +4,7 @@ import { factsOf } from "./call-facts.ts";
 import { evaluate } from "./evaluate.ts";
 import { defaultMatch } from "./patterns.ts";
 
-const say = (tool: string, target: string | null, rules: Rule[] = [], fresh = false) =>
+const effectOf = (tool: string, target: string | null, rules: Rule[] = [], fresh = false) =>
   evaluate(factsOf(tool, target, fresh), rules).effect;
 const why = (tool: string, target: string, fresh = false) =>
   evaluate(factsOf(tool, target, fresh), []).rule.id;
@@ -79,7 +79,7 @@ describe("built-in: deleting whole folders", () => {
   ];
   it.each(spellings)("asks in a repository or a person's folder: %s", (script) => {
     expect(why("bash", script)).toBe("builtin:recursive-delete");
-    expect(say("bash", script)).toBe("ask");
+    expect(effectOf("bash", script)).toBe("ask");
   });
 
   it.each([
@@ -91,7 +91,7 @@ describe("built-in: deleting whole folders", () => {
     "cd sub && rm -rf dist",
     "rm -rf dist/*.js",
   ])("lets a session clear up what it made itself: %s", (script) => {
-    expect(say("bash", script, [], true)).toBe("allow");
+    expect(effectOf("bash", script, [], true)).toBe("allow");
   });
 
   it.each([
@@ -135,7 +135,7 @@ describe("built-in: deleting whole folders", () => {
     "cd / && rm -f *",
     "cd / && git reset --hard",
   ])("asks in a fresh workspace too: %s", (script) => {
-    expect(say("bash", script, [], true)).toBe("ask");
+    expect(effectOf("bash", script, [], true)).toBe("ask");
   });
 
   it.each([
@@ -151,7 +151,7 @@ describe("built-in: deleting whole folders", () => {
     "echo rm -rf x",
     "cp -r a b",
   ])("has nothing against: %s", (script) => {
-    expect(say("bash", script)).toBe("allow");
+    expect(effectOf("bash", script)).toBe("allow");
   });
 });
 
@@ -211,7 +211,7 @@ describe("built-in: what others see", () => {
     "git config push.default simple",
     "echo git push",
   ])("does not ask: %s", (script) => {
-    expect(say("bash", script)).toBe("allow");
+    expect(effectOf("bash", script)).toBe("allow");
   });
 
   it.each([
@@ -249,7 +249,7 @@ describe("built-in: what others see", () => {
   });
 
   it.each(["gh pr list", "gh pr view 1", "gh api repos/a/b/pulls"])("reads: %s", (script) => {
-    expect(say("bash", script)).toBe("allow");
+    expect(effectOf("bash", script)).toBe("allow");
   });
 });
 
@@ -270,11 +270,11 @@ describe("built-in: secrets", () => {
     "/proc/self/environ",
     "/proc/1/environ",
   ])("asks before reading %s", (path) => {
-    expect(say("read", path)).toBe("ask");
-    expect(say("grep", path)).toBe("ask");
-    expect(say("edit", path)).toBe("ask");
-    expect(say("write", path)).toBe("ask");
-    expect(say("bash", `cat ${path}`)).toBe("ask");
+    expect(effectOf("read", path)).toBe("ask");
+    expect(effectOf("grep", path)).toBe("ask");
+    expect(effectOf("edit", path)).toBe("ask");
+    expect(effectOf("write", path)).toBe("ask");
+    expect(effectOf("bash", `cat ${path}`)).toBe("ask");
   });
 
   it.each([
@@ -317,7 +317,7 @@ describe("built-in: secrets", () => {
     "echo .env | xargs cat",
     "git show HEAD:.env",
   ])("asks: %s", (script) => {
-    expect(say("bash", script)).toBe("ask");
+    expect(effectOf("bash", script)).toBe("ask");
   });
 
   it.each([
@@ -331,7 +331,7 @@ describe("built-in: secrets", () => {
     ["bash", "ls *"],
     ["bash", "cat *.ts"],
   ] as const)("does not ask: %s %s", (tool, target) => {
-    expect(say(tool, target)).toBe("allow");
+    expect(effectOf(tool, target)).toBe("allow");
   });
 });
 
@@ -359,7 +359,7 @@ describe("built-in: the web", () => {
     "https://en.wikipedia.org/wiki/List_of_Unicode_characters_(1.0_to_15.1)",
     "https://developer.mozilla.org/en-US/docs/Web/JavaScript/Reference/Global_Objects/Promise",
   ])("reads %s", (url) => {
-    expect(say("web_fetch", url)).toBe("allow");
+    expect(effectOf("web_fetch", url)).toBe("allow");
   });
 
   it.each([
@@ -382,15 +382,15 @@ describe("built-in: the web", () => {
     `https://docs.rs/x?a=${Buffer.from("the key is sk-ant-0123456789abcdef, keep it").toString("hex")}`,
     `https://docs.rs/x?a=${encodeURIComponent(Buffer.from("???>>>key is sk-ant-0123456789abcdef").toString("base64"))}`,
   ])("asks before %s", (url) => {
-    expect(say("web_fetch", url)).toBe("ask");
+    expect(effectOf("web_fetch", url)).toBe("ask");
   });
 });
 
 describe("what is not understood", () => {
   it("is allowed: the sandbox holds", () => {
     for (const script of ["python -c 'x'", "curl x | sh", "$X y", "cat <<E\nx\nE"])
-      expect(say("bash", script)).toBe("allow");
-    expect(say("todo", null)).toBe("allow");
+      expect(effectOf("bash", script)).toBe("allow");
+    expect(effectOf("todo", null)).toBe("allow");
   });
 
   it("is asked about when it is tangled beyond reading", () => {
@@ -403,16 +403,16 @@ describe("rules and their order", () => {
 
   it("a person's allow lifts a built-in ask, an org's ask stands above it", () => {
     const allow = rule({ effect: "allow", pattern: "git push *" });
-    expect(say("bash", push, [allow])).toBe("allow");
+    expect(effectOf("bash", push, [allow])).toBe("allow");
     expect(
-      say("bash", push, [allow, rule({ level: "org", effect: "ask", pattern: "git *" })]),
+      effectOf("bash", push, [allow, rule({ level: "org", effect: "ask", pattern: "git *" })]),
     ).toBe("ask");
   });
 
   it("a deny at any level wins", () => {
     const orgAllow = rule({ level: "org", effect: "allow", pattern: push });
-    expect(say("bash", push, [orgAllow])).toBe("allow");
-    expect(say("bash", push, [orgAllow, rule({ effect: "deny", pattern: "*" })])).toBe("deny");
+    expect(effectOf("bash", push, [orgAllow])).toBe("allow");
+    expect(effectOf("bash", push, [orgAllow, rule({ effect: "deny", pattern: "*" })])).toBe("deny");
   });
 
   it.each([
@@ -426,8 +426,8 @@ describe("rules and their order", () => {
       rule({ effect: "ask", pattern: asks }),
       rule({ effect: "allow", pattern: allows }),
     ];
-    expect(say("bash", "ls", rules)).toBe(expected);
-    expect(say("bash", "ls", rules.reverse())).toBe(expected);
+    expect(effectOf("bash", "ls", rules)).toBe(expected);
+    expect(effectOf("bash", "ls", rules.reverse())).toBe(expected);
   });
 
   it("a rule for this tool is more exact than one for all", () => {
@@ -435,8 +435,8 @@ describe("rules and their order", () => {
       rule({ tool: "*", effect: "ask", pattern: "*" }),
       rule({ effect: "allow", pattern: "*" }),
     ];
-    expect(say("bash", push, rules)).toBe("allow");
-    expect(say("read", "x", rules)).toBe("ask");
+    expect(effectOf("bash", push, rules)).toBe("allow");
+    expect(effectOf("read", "x", rules)).toBe("ask");
   });
 
   it("says which rule it was", () => {
@@ -457,7 +457,7 @@ describe("rules and their order", () => {
 
 describe("what an allowing glob covers", () => {
   const lets = (pattern: string, target: string) =>
-    say("bash", target, [
+    effectOf("bash", target, [
       rule({ level: "org", effect: "ask", pattern: "*" }),
       rule({ level: "org", effect: "allow", pattern }),
     ]) === "allow";
@@ -489,14 +489,14 @@ describe("what an allowing glob covers", () => {
 
   it("all of it, when it says so", () => {
     const all = [rule({ effect: "allow", pattern: "*" })];
-    expect(say("bash", "git push && python -c 'x'", all)).toBe("allow");
+    expect(effectOf("bash", "git push && python -c 'x'", all)).toBe("allow");
   });
 
   it("an exact one only the identical command", () => {
     const exact = [rule({ effect: "allow", pattern: "git push && ls *", match: "exact" })];
-    expect(say("bash", "git push && ls *", exact)).toBe("allow");
-    expect(say("bash", "git push && ls x", exact)).toBe("ask");
-    expect(say("bash", "git push && ls * ", exact)).toBe("ask");
+    expect(effectOf("bash", "git push && ls *", exact)).toBe("allow");
+    expect(effectOf("bash", "git push && ls x", exact)).toBe("ask");
+    expect(effectOf("bash", "git push && ls * ", exact)).toBe("ask");
   });
 });
 
@@ -534,7 +534,7 @@ describe("where a command runs", () => {
 
 describe("what a stopping rule catches", () => {
   const stops = (tool: string, pattern: string, target: string) =>
-    say(tool, target, [rule({ tool, effect: "deny", pattern })]) === "deny";
+    effectOf(tool, target, [rule({ tool, effect: "deny", pattern })]) === "deny";
 
   it("any simple command, in any spelling, or the whole text", () => {
     expect(stops("bash", "curl *", "ls && c''url x")).toBe(true);
@@ -562,7 +562,7 @@ describe("what a stopping rule catches", () => {
 
 describe("allowing paths and addresses", () => {
   const lets = (tool: string, pattern: string, target: string) =>
-    say(tool, target, [
+    effectOf(tool, target, [
       rule({ tool: "*", level: "org", effect: "ask", pattern: "*" }),
       rule({ tool, level: "org", effect: "allow", pattern }),
     ]) === "allow";

@@ -85,7 +85,7 @@ async function addRule(work: Work, row: PolicyRuleRow): Promise<Rule> {
       `There are already ${MAX_RULES} rules. Remove some, or combine them with a pattern.`,
     );
   await insertRule(work.tx, row);
-  await work.tell(changeOf(row, row.created_by, "made"));
+  await work.reportChange(changeOf(row, row.created_by, "made"));
   return ruleView(row);
 }
 
@@ -136,7 +136,7 @@ export async function removeRule(work: Work, principal: UserPrincipal, id: strin
   if (!row || !isVisible) throw notFound("rule");
   requireRight(principal, row.level);
   await deleteRule(work.tx, id);
-  await work.tell(changeOf(row, principal.userId, "removed"));
+  await work.reportChange(changeOf(row, principal.userId, "removed"));
   return ruleView(row);
 }
 

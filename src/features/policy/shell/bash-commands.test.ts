@@ -109,7 +109,7 @@ describe("what a command line runs", () => {
     expect(texts("grep -r 'rm -rf' src")).toEqual(["grep -r rm -rf src"]);
   });
 
-  it("tells the program from its folder, and keeps what is redirected", () => {
+  it("separates the program from its folder, and keeps redirections", () => {
     const { commands } = readCommands("/bin/rm -r x; cat < .env > out");
     expect(commands.map(({ name }) => name)).toEqual(["rm", "cat"]);
     expect(commands[1]?.redirects.map(({ operator, target }) => operator + target.text)).toEqual([
@@ -126,7 +126,7 @@ describe("what a command line runs", () => {
   });
 });
 
-describe("what the text does not tell", () => {
+describe("commands that the text does not reveal", () => {
   it.each([
     ["g=git; $g push"],
     ["$CMD x"],

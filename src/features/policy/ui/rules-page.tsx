@@ -157,7 +157,7 @@ function RemoveRule({ rule }: { rule: Rule }) {
   const toasts = useToasts();
   const remove = useMutation({
     mutationFn: () => api.policy.delete({ id: rule.id }),
-    onSuccess: () => toasts.say("Rule removed", "You will be asked again."),
+    onSuccess: () => toasts.show("Rule removed", "You will be asked again."),
     onError: (error) => toasts.fail("Couldn't remove the rule", error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: keys.rules }),
   });

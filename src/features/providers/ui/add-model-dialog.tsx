@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { LoaderCircle } from "lucide-react";
 import { useState } from "react";
 import type { Provider } from "#features/providers/contract.ts";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import { ApiError, api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
@@ -12,15 +12,15 @@ import { plural } from "#surfaces/web/kit/text/money-words.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
 import {
   changeOf,
-  NO_WISH,
+  draftOf,
+  EMPTY_DRAFT,
   nameOf,
   type Preset,
   type Problems,
+  type ProviderDraft,
   presetNamed,
   problemsOf,
   refusedFields,
-  type Wish,
-  wishOf,
 } from "./presets.ts";
 import { ProviderForm } from "./provider-form.tsx";
 import { type SetupPhase, useProviderSetup } from "./use-provider-setup.ts";
@@ -33,7 +33,7 @@ interface AddModelDialogProps {
   provider?: Provider | undefined;
   onClose: () => void;
   /** Called with the models that can be used now. */
-  onAdded?: (models: ModelOffer[]) => void;
+  onAdded?: (models: ModelCapability[]) => void;
 }
 
 /** Adds a model in one step: the provider, its key, and a wait until the model can be used. */
@@ -45,15 +45,15 @@ export function AddModelDialog({
   onAdded,
 }: AddModelDialogProps) {
   const toasts = useToasts();
-  const ready = (models: ModelOffer[], saved: Provider) => {
+  const ready = (models: ModelCapability[], saved: Provider) => {
     const [model] = models;
     if (!saved.answered)
-      toasts.say(
+      toasts.show(
         `Saved ${saved.name}, but couldn't test it`,
         "It returned no list of models. Its models are not chosen automatically until one of them has completed a turn. Save it again when it is reachable.",
       );
     else if (model)
-      toasts.say(
+      toasts.show(
         `${model.provider} is ready`,
         models.length === 1 ? model.id : `${plural(models.length, "model")} available`,
       );
@@ -79,7 +79,7 @@ export function AddModelDialog({
 interface SetupProps {
   first: Preset;
   provider: Provider | undefined;
-  onReady: (models: ModelOffer[], saved: Provider) => void;
+  onReady: (models: ModelCapability[], saved: Provider) => void;
   onClose: () => void;
 }
 
@@ -90,7 +90,7 @@ function Setup({ first, provider, onReady, onClose }: SetupProps) {
   });
   const known = listed.data?.items ?? [];
   const [preset, setPreset] = useState(first);
-  const [wish, setWish] = useState<Wish>(provider ? wishOf(provider) : NO_WISH);
+  const [draft, setDraft] = useState<ProviderDraft>(provider ? draftOf(provider) : EMPTY_DRAFT);
   const [problems, setProblems] = useState<Problems>({});
   const [refusal, setRefusal] = useState<string | null>(null);
   const { phase, saved, save, goBack } = useProviderSetup(onReady);
@@ -100,12 +100,12 @@ function Setup({ first, provider, onReady, onClose }: SetupProps) {
 
   const submit = async (apiKey: string) => {
     const taken = known.map(({ name }) => name);
-    const found = problemsOf(preset, wish, apiKey, { before, taken });
+    const found = problemsOf(preset, draft, apiKey, { before, taken });
     setProblems(found);
     setRefusal(null);
     if (Object.keys(found).length > 0) return;
     try {
-      await save(before?.name ?? nameOf(preset, wish), changeOf(preset, wish, apiKey, before));
+      await save(before?.name ?? nameOf(preset, draft), changeOf(preset, draft, apiKey, before));
     } catch (error) {
       const refused = error instanceof ApiError ? refusedFields(error) : {};
       setProblems(refused);
@@ -117,12 +117,12 @@ function Setup({ first, provider, onReady, onClose }: SetupProps) {
     setProblems({});
     setRefusal(null);
     const there = known.find(({ name }) => name === next.name);
-    setWish(there ? wishOf(there) : NO_WISH);
+    setDraft(there ? draftOf(there) : EMPTY_DRAFT);
   };
   const isBusy = phase.at === "saving" || phase.at === "waiting";
   return (
     <>
-      {isBusy && <Waiting phase={phase} title={preset.name ? preset.title : wish.name} />}
+      {isBusy && <Waiting phase={phase} title={preset.name ? preset.title : draft.name} />}
       {phase.at === "failed" && (
         <Failed provider={phase.provider} why={phase.why} onChange={goBack} onClose={onClose} />
       )}
@@ -132,8 +132,8 @@ function Setup({ first, provider, onReady, onClose }: SetupProps) {
           isHidden={isBusy}
           preset={preset}
           onChoose={provider === undefined && saved === undefined ? choose : undefined}
-          wish={wish}
-          onWish={(change) => setWish({ ...wish, ...change })}
+          draft={draft}
+          onDraft={(change) => setDraft({ ...draft, ...change })}
           before={before}
           problems={problems}
           onSubmit={submit}

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Provider } from "#features/providers/contract.ts";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import { modelGroups } from "./model-groups.ts";
 
-const offer = (id: string, why: string | null = null): ModelOffer => ({
+const offer = (id: string, why: string | null = null): ModelCapability => ({
   id,
   provider: id.slice(0, id.indexOf("/")),
   usable: why === null,

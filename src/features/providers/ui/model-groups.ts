@@ -1,19 +1,19 @@
 /** Models grouped by provider, with each provider's settings. Pure. */
 import type { Provider } from "#features/providers/contract.ts";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 
 export interface ModelGroup {
   name: string;
   /** Undefined for providers that are built in or known only to the runners. */
   provider: Provider | undefined;
-  usable: ModelOffer[];
+  usable: ModelCapability[];
   /** Reasons why some or all models cannot be used. */
   whys: string[];
 }
 
 /** Sorts groups with usable models first; otherwise keeps the reported order. */
 export function modelGroups(
-  offers: readonly ModelOffer[],
+  offers: readonly ModelCapability[],
   providers: readonly Provider[],
 ): ModelGroup[] {
   const names = new Set([

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Provider } from "#features/providers/contract.ts";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import { api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { Button, IconButton } from "#surfaces/web/kit/button.tsx";
@@ -138,7 +138,7 @@ function originWords({ name, provider, usable }: ModelGroup): string {
 
 const SHOWN_AT_FIRST = 8;
 
-function ModelRows({ models }: { models: readonly ModelOffer[] }) {
+function ModelRows({ models }: { models: readonly ModelCapability[] }) {
   const [isWhole, setIsWhole] = useState(models.length <= SHOWN_AT_FIRST + 2);
   const shown = isWhole ? models : models.slice(0, SHOWN_AT_FIRST);
   return (
@@ -172,7 +172,7 @@ function RemoveProvider({ name }: { name: string }) {
   const toasts = useToasts();
   const remove = useMutation({
     mutationFn: () => api.providers.delete({ name }),
-    onSuccess: () => toasts.say(`Removed ${name}`, "Its key is deleted."),
+    onSuccess: () => toasts.show(`Removed ${name}`, "Its key is deleted."),
     onError: (error) => toasts.fail(`Couldn't remove ${name}`, error),
     onSettled: () => {
       setIsAsking(false);

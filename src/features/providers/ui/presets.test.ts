@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Provider } from "#features/providers/contract.ts";
-import { changeOf, NO_WISH, presetNamed, problemsOf, refusedFields, wishOf } from "./presets.ts";
+import {
+  changeOf,
+  draftOf,
+  EMPTY_DRAFT,
+  presetNamed,
+  problemsOf,
+  refusedFields,
+} from "./presets.ts";
 
 const HOUSE: Provider = {
   name: "house",
@@ -17,13 +24,13 @@ const anthropic = presetNamed("anthropic");
 const other = presetNamed("house");
 const nothing = { before: undefined, taken: ["house"] };
 
-describe("what is told to the server", () => {
+describe("the request to the server", () => {
   it("is no more than needed when something is added", () => {
-    expect(changeOf(anthropic, NO_WISH, "k", undefined)).toEqual({
+    expect(changeOf(anthropic, EMPTY_DRAFT, "k", undefined)).toEqual({
       kind: "anthropic",
       apiKey: "k",
     });
-    expect(changeOf(presetNamed("openrouter"), NO_WISH, "k", undefined)).toEqual({
+    expect(changeOf(presetNamed("openrouter"), EMPTY_DRAFT, "k", undefined)).toEqual({
       kind: "openai-compatible",
       baseUrl: "https://openrouter.ai/api/v1",
       apiKey: "k",
@@ -37,11 +44,11 @@ describe("what is told to the server", () => {
   });
 
   it("keeps what was not touched when something is changed", () => {
-    expect(changeOf(other, wishOf(HOUSE), "", HOUSE)).toEqual({
+    expect(changeOf(other, draftOf(HOUSE), "", HOUSE)).toEqual({
       kind: "openai-chat",
       models: ["a", "b"],
     });
-    expect(changeOf(other, { ...wishOf(HOUSE), models: " " }, "", HOUSE)).toEqual({
+    expect(changeOf(other, { ...draftOf(HOUSE), models: " " }, "", HOUSE)).toEqual({
       kind: "openai-chat",
       models: null,
     });
@@ -50,14 +57,14 @@ describe("what is told to the server", () => {
 
 describe("what is missing", () => {
   it("is said at its field", () => {
-    expect(problemsOf(anthropic, NO_WISH, "", nothing)).toEqual({
+    expect(problemsOf(anthropic, EMPTY_DRAFT, "", nothing)).toEqual({
       apiKey: "Anthropic needs a key.",
     });
-    expect(Object.keys(problemsOf(other, NO_WISH, "", nothing))).toEqual(["name", "baseUrl"]);
-    const wish = { ...NO_WISH, name: "house", baseUrl: "http://127.0.0.1" };
+    expect(Object.keys(problemsOf(other, EMPTY_DRAFT, "", nothing))).toEqual(["name", "baseUrl"]);
+    const wish = { ...EMPTY_DRAFT, name: "house", baseUrl: "http://127.0.0.1" };
     expect(Object.keys(problemsOf(other, wish, "", nothing))).toEqual(["name"]);
-    expect(problemsOf(other, wishOf(HOUSE), "", { before: HOUSE, taken: ["house"] })).toEqual({});
-    expect(problemsOf(presetNamed("ollama"), NO_WISH, "", nothing)).toEqual({});
+    expect(problemsOf(other, draftOf(HOUSE), "", { before: HOUSE, taken: ["house"] })).toEqual({});
+    expect(problemsOf(presetNamed("ollama"), EMPTY_DRAFT, "", nothing)).toEqual({});
   });
 
   it.each([

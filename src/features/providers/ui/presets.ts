@@ -82,16 +82,16 @@ export function presetNamed(name: string): Preset {
 }
 
 /** Form state without the key, which is not kept. */
-export interface Wish {
+export interface ProviderDraft {
   name: string;
   baseUrl: string;
   /** Model names, separated by commas, blanks or line breaks. */
   models: string;
 }
 
-export const NO_WISH: Wish = { name: "", baseUrl: "", models: "" };
+export const EMPTY_DRAFT: ProviderDraft = { name: "", baseUrl: "", models: "" };
 
-export function wishOf(provider: Provider): Wish {
+export function draftOf(provider: Provider): ProviderDraft {
   return {
     name: provider.name,
     baseUrl: provider.baseUrl ?? "",
@@ -105,36 +105,36 @@ export type Problems = Partial<Record<FieldName, string>>;
 /** Finds problems before asking the server. `before` is the provider to be changed. */
 export function problemsOf(
   preset: Preset,
-  wish: Wish,
+  draft: ProviderDraft,
   apiKey: string,
   { before, taken }: { before: Provider | undefined; taken: readonly string[] },
 ): Problems {
   const problems: Problems = {};
-  const name = nameOf(preset, wish);
+  const name = nameOf(preset, draft);
   if (before === undefined && preset.name === null) {
     if (name === "") problems.name = "Enter a short name, such as house.";
     else if (taken.includes(name))
       problems.name = "This name is taken. Choose another, or edit the existing provider.";
   }
-  if (wish.baseUrl.trim() === "" && preset.asksAddress && preset.baseUrl === null)
+  if (draft.baseUrl.trim() === "" && preset.asksAddress && preset.baseUrl === null)
     problems.baseUrl = "Enter its URL, such as http://127.0.0.1:8000/v1.";
   if (apiKey === "" && preset.key === "needed" && !before?.hasKey)
     problems.apiKey = `${preset.title} needs a key.`;
   return problems;
 }
 
-export function nameOf(preset: Preset, wish: Wish): string {
-  return preset.name ?? wish.name.trim();
+export function nameOf(preset: Preset, draft: ProviderDraft): string {
+  return preset.name ?? draft.name.trim();
 }
 
 export function changeOf(
   preset: Preset,
-  wish: Wish,
+  draft: ProviderDraft,
   apiKey: string,
   before: Provider | undefined,
 ): ProviderChange {
-  const baseUrl = wish.baseUrl.trim() || preset.baseUrl || "";
-  const models = wish.models.split(/[\s,]+/).filter((name) => name !== "");
+  const baseUrl = draft.baseUrl.trim() || preset.baseUrl || "";
+  const models = draft.models.split(/[\s,]+/).filter((name) => name !== "");
   const change: ProviderChange = { kind: before?.kind ?? preset.kind };
   if (baseUrl !== "" && baseUrl !== before?.baseUrl) change.baseUrl = baseUrl;
   if (apiKey !== "") change.apiKey = apiKey;

@@ -4,14 +4,14 @@ import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef, useStat
 import type { Provider } from "#features/providers/contract.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { TextField } from "#surfaces/web/kit/field.tsx";
-import { PRESETS, type Preset, type Problems, type Wish } from "./presets.ts";
+import { PRESETS, type Preset, type Problems, type ProviderDraft } from "./presets.ts";
 
 interface ProviderFormProps {
   preset: Preset;
   /** Undefined when the preset is fixed. */
   onChoose: ((preset: Preset) => void) | undefined;
-  wish: Wish;
-  onWish: (change: Partial<Wish>) => void;
+  draft: ProviderDraft;
+  onDraft: (change: Partial<ProviderDraft>) => void;
   before: Provider | undefined;
   problems: Problems;
   isHidden: boolean;
@@ -25,7 +25,7 @@ interface ProviderFormProps {
  * form sent by the browser itself would put nothing into the address.
  */
 export function ProviderForm(props: ProviderFormProps) {
-  const { preset, onChoose, wish, onWish, before, problems, isHidden } = props;
+  const { preset, onChoose, draft, onDraft, before, problems, isHidden } = props;
   const keyInput = useRef<HTMLInputElement>(null);
   const needsKey = preset.key === "needed";
   useLayoutEffect(() => {
@@ -44,8 +44,8 @@ export function ProviderForm(props: ProviderFormProps) {
       spellCheck={false}
       autoComplete="off"
       placeholder={preset.baseUrl ?? "http://127.0.0.1:8000/v1"}
-      value={wish.baseUrl}
-      onChange={(event) => onWish({ baseUrl: event.target.value })}
+      value={draft.baseUrl}
+      onChange={(event) => onDraft({ baseUrl: event.target.value })}
     />
   );
   return (
@@ -65,8 +65,8 @@ export function ProviderForm(props: ProviderFormProps) {
           spellCheck={false}
           autoComplete="off"
           maxLength={41}
-          value={wish.name}
-          onChange={(event) => onWish({ name: event.target.value.toLowerCase() })}
+          value={draft.name}
+          onChange={(event) => onDraft({ name: event.target.value.toLowerCase() })}
         />
       )}
       {preset.asksAddress && address}
@@ -91,8 +91,8 @@ export function ProviderForm(props: ProviderFormProps) {
           problem={problems.models}
           spellCheck={false}
           autoComplete="off"
-          value={wish.models.replaceAll("\n", ", ")}
-          onChange={(event) => onWish({ models: event.target.value })}
+          value={draft.models.replaceAll("\n", ", ")}
+          onChange={(event) => onDraft({ models: event.target.value })}
         />
       </More>
       {props.children}

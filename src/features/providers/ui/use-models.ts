@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 
-const NONE: ModelOffer[] = [];
+const NONE: ModelCapability[] = [];
 
-export function useModels(): ModelOffer[] {
+export function useModels(): ModelCapability[] {
   const found = useQuery({
     queryKey: keys.models,
     queryFn: () => api.runners.models(),

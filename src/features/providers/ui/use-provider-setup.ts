@@ -5,10 +5,10 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Provider, ProviderChange } from "#features/providers/contract.ts";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
-import { type Judgement, judgeOffers } from "./judge-offers.ts";
+import { judgeModels, type ModelJudgement } from "./judge-models.ts";
 
 export type SetupPhase =
   | { at: "form" }
@@ -18,7 +18,7 @@ export type SetupPhase =
 
 const POLL_MS = 400;
 
-export function useProviderSetup(onReady: (models: ModelOffer[], saved: Provider) => void) {
+export function useProviderSetup(onReady: (models: ModelCapability[], saved: Provider) => void) {
   const queryClient = useQueryClient();
   const [phase, setPhase] = useState<SetupPhase>({ at: "form" });
   const [saved, setSaved] = useState<Provider>();
@@ -56,15 +56,15 @@ export function useProviderSetup(onReady: (models: ModelOffer[], saved: Provider
 async function untilJudged(
   queryClient: QueryClient,
   name: string,
-  before: readonly ModelOffer[],
+  before: readonly ModelCapability[],
   signal: AbortSignal,
-): Promise<Judgement> {
+): Promise<ModelJudgement> {
   const since = performance.now();
   for (;;) {
     const { items } = await api.runners.models();
     queryClient.setQueryData(keys.models, { items });
     const look = { before, now: items, elapsedMs: performance.now() - since };
-    const judged = judgeOffers(name, look);
+    const judged = judgeModels(name, look);
     if (judged.is !== "waiting" || signal.aborted) return judged;
     await new Promise((resume) => window.setTimeout(resume, POLL_MS));
   }

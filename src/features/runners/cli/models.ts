@@ -1,6 +1,6 @@
 /** `muster models`. */
 import type { Command } from "commander";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable } from "#surfaces/cli/kit/text/terminal.ts";
@@ -28,7 +28,7 @@ async function listModels(invocation: Invocation): Promise<Ending> {
   return DONE;
 }
 
-function rowOf({ id, usable, why, price }: ModelOffer): string[] {
+function rowOf({ id, usable, why, price }: ModelCapability): string[] {
   const dollars = (micros: number | undefined) =>
     micros === undefined ? "unpriced" : (micros / 1e6).toFixed(2);
   return [

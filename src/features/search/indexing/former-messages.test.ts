@@ -125,7 +125,7 @@ async function namesIn(library: FakeLibrary): Promise<string[]> {
   return rows.map(({ name }) => String(name)).sort();
 }
 
-function story(title: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(title: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(title, () => {
     const folder = mkdtempSync(join(tmpdir(), "muster-former-"));
     let made: TestDatabase | undefined;
@@ -210,7 +210,7 @@ function story(title: string, database: () => Promise<TestDatabase | undefined>)
   });
 }
 
-story("messages of an earlier version on SQLite", async () => undefined);
+suite("messages of an earlier version on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("messages of an earlier version on PostgreSQL", createTestDatabase);
+  suite("messages of an earlier version on PostgreSQL", createTestDatabase);
 });

@@ -11,7 +11,7 @@ function createStage(dialect: "sqlite" | "postgres") {
 }
 
 describe.each(["sqlite", "postgres"] as const)("searches on %s", (dialect) => {
-  it("let somebody else in between those of one person, and turn away too many", async () => {
+  it("alternate between people, and refuse too many of one person", async () => {
     const { turns, engine } = createStage(dialect);
     const order: string[] = [];
     const search = (who: string) =>

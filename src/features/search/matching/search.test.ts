@@ -38,7 +38,7 @@ const isBlank = (text: string) => text.trim() === "";
 const fitting = (text: string) => (isBlank(text) || text.length > 300 ? undefined : text);
 const isRange = ([from, upTo]: readonly number[]) => (from ?? 0) < (upTo ?? 0);
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
     let at: FakeLibrary;
     let made: TestDatabase | undefined;
@@ -116,7 +116,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
         await expect(at.ask(who, "quokka")).rejects.toMatchObject({ code: "people_only" });
     });
 
-    it("narrows by kinds, and goes on where a page ended", async () => {
+    it("filters by kind, and continues where a page ended", async () => {
       await at.oneOfEach(ann, "dugong", bob);
       const some = await at.find(ann, "dugong", { kinds: "task,memory" });
       expect(kindsOf(some.items)).toEqual(["memory", "task"]);
@@ -140,7 +140,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       });
     });
 
-    it("goes on behind what is gone, however much of it there is", async () => {
+    it("continues behind deleted items, however many there are", async () => {
       const session = await at.world.createSession({ title: "Holes" }, ann);
       const ids: string[] = [];
       for (let n = 0; n < 60; n++) ids.push(await at.task(ann, session, "A serval"));
@@ -330,7 +330,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("search on SQLite", async () => undefined);
+suite("search on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("search on PostgreSQL", createTestDatabase);
+  suite("search on PostgreSQL", createTestDatabase);
 });

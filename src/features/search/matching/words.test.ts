@@ -29,7 +29,7 @@ describe("words", () => {
     }
   });
 
-  it("are never taken for a mark", () => {
+  it("are never mistaken for a mark", () => {
     const mark = markOf("task", { userId: "usr_1" });
     expect(wordsOf(mark).join(" ")).not.toContain(mark);
     expect(markOf("task", { userId: "usr_A" })).not.toBe(markOf("task", { userId: "usr_a" }));

@@ -3,7 +3,7 @@ import type { Secret } from "#features/secrets/contract.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { printTable, shorten, timeAgo } from "#surfaces/cli/kit/text/terminal.ts";
-import { ORG_OPTION, openShelf, type SecretsOptions } from "./shelf.ts";
+import { ORG_OPTION, openSecretStore, type SecretsOptions } from "./secret-store.ts";
 
 const DESCRIPTION_WIDTH = 60;
 
@@ -18,7 +18,7 @@ export function addSecretsLsCommand(group: Command, host: CliHost): void {
 }
 
 async function listSecrets(invocation: Invocation, options: SecretsOptions): Promise<Ending> {
-  const store = await openShelf(invocation.api(), options);
+  const store = await openSecretStore(invocation.api(), options);
   const items = await store.list();
   if (invocation.json) {
     invocation.print({ items, next: null }, []);

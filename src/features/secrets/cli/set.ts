@@ -5,7 +5,7 @@ import { EXIT } from "#surfaces/cli/kit/exit-codes.ts";
 import { askHidden } from "#surfaces/cli/kit/hidden-input.ts";
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
-import { ORG_OPTION, openShelf, type SecretsOptions } from "./shelf.ts";
+import { ORG_OPTION, openSecretStore, type SecretsOptions } from "./secret-store.ts";
 
 interface SetOptions extends SecretsOptions {
   description?: string;
@@ -34,7 +34,7 @@ async function setSecret(
   const api = invocation.api();
   const value = await readValue(invocation.host, name);
   if (value === null) return EXIT.interrupted;
-  const store = await openShelf(api, options);
+  const store = await openSecretStore(api, options);
   const body = { value, ...(description === undefined ? {} : { description }) };
   const answer = await store.set(name, body);
   const { secret } = answer;

@@ -30,7 +30,7 @@ describe("muster sessions retry", () => {
       reply(response, 202, { prompt: again });
       void until(() => server.streaming > 0).then(() => {
         server.publish("run_claimed", { promptId: again.id });
-        server.say(again, "ent_1", "There are 7.");
+        server.emit(again, "ent_1", "There are 7.");
         server.settle(again, "completed");
       });
     });
@@ -64,7 +64,7 @@ describe("muster run", () => {
       await until(() => server.streaming > 0);
       server.publish("run_claimed", { promptId: prompt.id });
       server.delta("ent_r", 0, "hmm", "reasoning");
-      server.say(prompt, "ent_r", "hmm, well", "reasoning");
+      server.emit(prompt, "ent_r", "hmm, well", "reasoning");
       server.publish("pre_tool", {
         promptId: prompt.id,
         entryId: "ent_t",
@@ -87,7 +87,7 @@ describe("muster run", () => {
       });
       server.delta("ent_1", 0, "Hel");
       server.delta("ent_1", 3, "lo wor");
-      server.say(prompt, "ent_1", "Hello world");
+      server.emit(prompt, "ent_1", "Hello world");
       server.settle(prompt, "completed");
     };
     const host = createFakeHost({ env: server.env });
@@ -129,7 +129,7 @@ describe("muster run", () => {
       // A piece whose beginning was missed waits; the whole text is sent again later.
       server.delta("ent_1", 17, "four");
       server.delta("ent_1", 0, "One, two, three, four");
-      server.say(prompt, "ent_1", "One, two, three, four.");
+      server.emit(prompt, "ent_1", "One, two, three, four.");
       server.settle(prompt, "completed");
     };
     const host = createFakeHost({ env: server.env });
@@ -145,7 +145,7 @@ describe("muster run", () => {
       server.cutStreams();
       await until(() => server.requests("GET", EVENTS).length >= 3);
       server.forget("GET", EVENTS);
-      server.say(prompt, "ent_1", "Back");
+      server.emit(prompt, "ent_1", "Back");
       server.settle(prompt, "completed");
     };
     const host = createFakeHost({ env: server.env });
@@ -156,7 +156,7 @@ describe("muster run", () => {
 
   it("asks again for events that were left out", async () => {
     server.onPrompt = (prompt) => {
-      server.say(prompt, "ent_1", "first");
+      server.emit(prompt, "ent_1", "first");
       server.settle(prompt, "completed");
     };
     let isFirst = true;
@@ -202,7 +202,7 @@ describe("muster run", () => {
     server.publish("notice", { promptId: "pmt_other" });
     server.onPrompt = (prompt) => {
       server.publish("run_claimed", { promptId: prompt.id });
-      server.say(prompt, "ent_1", "Hi");
+      server.emit(prompt, "ent_1", "Hi");
       server.settle(prompt, "completed");
     };
     const host = createFakeHost({ env: server.env });
@@ -234,7 +234,7 @@ describe("muster run", () => {
     server.onPrompt = (prompt) => {
       const merged = server.newPrompt("all", null);
       server.settle(prompt, "merged", { mergedInto: merged.id });
-      server.say(merged, "ent_1", "All at once");
+      server.emit(merged, "ent_1", "All at once");
       server.settle(merged, "completed");
     };
     const host = createFakeHost({ env: server.env });
@@ -246,7 +246,7 @@ describe("muster run", () => {
     server.onPrompt = (prompt) => {
       const asking = server.newPrompt("asking", null);
       server.settle(prompt, "merged", { mergedInto: asking.id }, { answeredGate: "apr_1" });
-      server.say(asking, "ent_1", "Blue it is");
+      server.emit(asking, "ent_1", "Blue it is");
       server.settle(asking, "completed");
     };
     const host = createFakeHost({ env: server.env, isTTY: true });
@@ -267,7 +267,7 @@ describe("muster run", () => {
         content: [{ type: "text", text: "not ours" }],
       });
       server.publish("run_claimed", { promptId: prompt.id });
-      server.say(prompt, "ent_1", "ours");
+      server.emit(prompt, "ent_1", "ours");
       server.settle(prompt, "completed");
     };
     const host = createFakeHost({ env: server.env });
@@ -289,8 +289,8 @@ describe("muster run", () => {
 
   it("keeps an agent's escape sequences away from a terminal, and colour where it is not wanted", async () => {
     server.onPrompt = (prompt) => {
-      server.say(prompt, "ent_0", "thinking", "reasoning");
-      server.say(prompt, "ent_1", "a\u001b]52;c;ZXZpbA==\u0007b\u001b[2J");
+      server.emit(prompt, "ent_0", "thinking", "reasoning");
+      server.emit(prompt, "ent_1", "a\u001b]52;c;ZXZpbA==\u0007b\u001b[2J");
       server.settle(prompt, "completed");
     };
     const terminal = createFakeHost({ env: server.env, isTTY: true });
@@ -312,7 +312,7 @@ describe("muster run", () => {
         toolName: hostile,
         toolInput: { command: hostile },
       });
-      server.say(prompt, "ent_1", hostile);
+      server.emit(prompt, "ent_1", hostile);
       server.settle(prompt, "failed", { error: { code: hostile, message: hostile } });
     };
     for (const words of [

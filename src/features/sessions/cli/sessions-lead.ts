@@ -9,7 +9,7 @@ import { findSessionId, SESSION_ARGUMENT } from "#surfaces/cli/kit/find-session.
 import type { CliHost } from "#surfaces/cli/kit/host.ts";
 import { DONE, type Ending, type Invocation, perform } from "#surfaces/cli/kit/invocation.ts";
 import { safeLine } from "#surfaces/cli/kit/text/terminal.ts";
-import { isOver } from "./chat/child-news.ts";
+import { isOver } from "./chat/child-changes.ts";
 
 interface EndOptions {
   yes?: boolean;
@@ -89,11 +89,11 @@ async function end(
 
 /** Names everything that ends with the session, so that nobody ends ten for one. */
 async function endQuestion(api: Api, id: string, isForGood: boolean): Promise<string> {
-  const [{ session }, family] = await Promise.all([
+  const [{ session }, overview] = await Promise.all([
     api.sessions.get({ id }),
     api.delegation.children({ id }),
   ]);
-  const count = family.items.filter((child) => !isOver(child)).length + family.more;
+  const count = overview.items.filter((child) => !isOver(child)).length + overview.more;
   const children =
     count === 0
       ? ""

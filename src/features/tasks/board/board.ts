@@ -7,7 +7,7 @@ import type { Reader } from "#base/store/index.ts";
 import type { SessionRow, SessionWriter, Work } from "#engine/index.ts";
 import { findSession, treeTop } from "#engine/sessions/index.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
-import type { BoardNews, Cause } from "../notify.ts";
+import type { BoardNotice, Cause } from "../notify.ts";
 import { findTask } from "../queries.ts";
 import type { TaskRow } from "../schema.ts";
 
@@ -23,12 +23,12 @@ export interface Actor {
 }
 
 /** A change in progress: the locked board, the actor, and the notices to send. */
-export interface Doing {
+export interface BoardEdit {
   work: Work;
   /** Locked, so that changes to one board run one after the other. */
   board: SessionWriter;
   actor: Actor;
-  news: BoardNews[];
+  notices: BoardNotice[];
 }
 
 export function agentActor({ row }: SessionWriter, thread: string): Actor {
@@ -52,10 +52,10 @@ export function causeOf({ kind, key, sessionId }: Actor): Cause {
 }
 
 /** Locks the board of a session. */
-export async function openBoard(work: Work, row: SessionRow, actor: Actor): Promise<Doing> {
+export async function openBoard(work: Work, row: SessionRow, actor: Actor): Promise<BoardEdit> {
   const board = await work.session(treeTop(row));
   if (!board) throw notFound("session");
-  return { work, board, actor, news: [] };
+  return { work, board, actor, notices: [] };
 }
 
 /** Returns a task of the board. A missing task and one of another board get the same refusal. */
@@ -67,7 +67,7 @@ export async function requireTask(reader: Reader, boardId: string, id: string): 
 
 /** Requires a session that can be given a task of this board. */
 export async function requireAssignee(
-  { work, board }: Pick<Doing, "work" | "board">,
+  { work, board }: Pick<BoardEdit, "work" | "board">,
   id: string,
 ): Promise<SessionRow> {
   const row = id === board.row.id ? board.row : await findSession(work.tx, id);
@@ -80,7 +80,7 @@ export async function requireAssignee(
   );
 }
 
-export function hint({ work, board }: Pick<Doing, "work" | "board">, taskId: string): void {
+export function hint({ work, board }: Pick<BoardEdit, "work" | "board">, taskId: string): void {
   const topic = `board:${board.row.id}`;
   work.tx.afterCommit(() => work.announcer.hint(topic, "task", taskId));
 }

@@ -3,14 +3,14 @@
 import { namedTask, nameOf } from "../board-text.ts";
 import { saveChanged } from "../changes/record-changes.ts";
 import { isSettled, nextStatus } from "../changes/status.ts";
-import { newsForBoard, newsForHolder } from "../notify.ts";
+import { noticeForAssignee, noticeForBoard } from "../notify.ts";
 import { listBlockers, listDependents } from "../queries.ts";
 import type { TaskRow } from "../schema.ts";
-import type { Doing } from "./board.ts";
+import type { BoardEdit } from "./board.ts";
 
 /** Lists the open blockers of each of these tasks. */
 export async function openBlockersOf(
-  { work }: Pick<Doing, "work">,
+  { work }: Pick<BoardEdit, "work">,
   ids: readonly string[],
 ): Promise<Map<string, string[]>> {
   const open = new Map<string, string[]>(ids.map((id) => [id, []]));
@@ -21,23 +21,23 @@ export async function openBlockersOf(
 
 /** Updates the dependents after a status change was saved; returns the tasks that became free. */
 export async function statusChanged(
-  doing: Doing,
+  edit: BoardEdit,
   before: TaskRow,
   task: TaskRow,
 ): Promise<TaskRow[]> {
   if (before.status === task.status) return [];
-  const dependents = await listDependents(doing.work.tx, [task.id]);
+  const dependents = await listDependents(edit.work.tx, [task.id]);
   if (dependents.length === 0) return [];
-  if (task.status === "failed") await blockerFailed(doing, task, dependents);
-  if (task.status === "completed") return recomputeStatus(doing, dependents, freed(doing, task));
-  if (before.status === "completed") return recomputeStatus(doing, dependents, () => {});
-  if (before.status === "failed") return recomputeStatus(doing, dependents, clearNote);
+  if (task.status === "failed") await blockerFailed(edit, task, dependents);
+  if (task.status === "completed") return recomputeStatus(edit, dependents, freed(edit, task));
+  if (before.status === "completed") return recomputeStatus(edit, dependents, () => {});
+  if (before.status === "failed") return recomputeStatus(edit, dependents, clearNote);
   return [];
 }
 
 /** Updates the tasks that waited for deleted blockers; the edges to those are already gone. */
 export async function blockersDeleted(
-  doing: Doing,
+  edit: BoardEdit,
   deleted: ReadonlyMap<string, TaskRow>,
   waited: readonly { task: TaskRow; for: readonly string[] }[],
 ): Promise<TaskRow[]> {
@@ -48,14 +48,14 @@ export async function blockersDeleted(
     ]),
   );
   return recomputeStatus(
-    doing,
+    edit,
     waited.map(({ task }) => task).filter(({ status }) => !isSettled(status)),
     (before, row) => {
       const blockers = gone.get(row.id) ?? [];
       row.note = `A task it depended on was deleted: ${blockers.map(nameOf).join(", ")}.`;
       const isFree = row.status === "pending" && before.status === "blocked";
       const event = { event: "blocker_deleted", task: namedTask(row), blockers, isFree } as const;
-      doing.news.push(newsForHolder(row, event), newsForBoard(row, event));
+      edit.notices.push(noticeForAssignee(row, event), noticeForBoard(row, event));
     },
   );
 }
@@ -64,12 +64,12 @@ type Revise = (before: TaskRow, row: TaskRow) => void;
 
 /** Recomputes the status of each task from its blockers; `revise` sees each row before it is saved. */
 async function recomputeStatus(
-  doing: Doing,
+  edit: BoardEdit,
   tasks: readonly TaskRow[],
   revise: Revise,
 ): Promise<TaskRow[]> {
   const open = await openBlockersOf(
-    doing,
+    edit,
     tasks.map(({ id }) => id),
   );
   const free: TaskRow[] = [];
@@ -81,19 +81,19 @@ async function recomputeStatus(
       row.status = nextStatus(facts, {}).status;
     }
     revise(before, row);
-    await saveChanged(doing, before, row);
+    await saveChanged(edit, before, row);
     if (before.status === "blocked" && row.status === "pending") free.push(row);
   }
   return free;
 }
 
-function freed(doing: Doing, blocker: TaskRow): Revise {
+function freed(edit: BoardEdit, blocker: TaskRow): Revise {
   return (before, row) => {
     if (before.status !== "blocked" || row.status !== "pending") return;
     row.note = null;
     const [task, by] = [namedTask(row), namedTask(blocker)];
     const isAssigned = row.assignee_id !== null;
-    doing.news.push(newsForHolder(row, { event: "unblocked", task, by, isAssigned }));
+    edit.notices.push(noticeForAssignee(row, { event: "unblocked", task, by, isAssigned }));
   };
 }
 
@@ -103,18 +103,18 @@ const clearNote: Revise = (_before, row) => {
 };
 
 async function blockerFailed(
-  doing: Doing,
+  edit: BoardEdit,
   blocker: TaskRow,
   dependents: readonly TaskRow[],
 ): Promise<void> {
   for (const before of dependents) {
     if (isSettled(before.status)) continue;
     const row = { ...before, note: `${nameOf(blocker)}, which it depends on, has failed.` };
-    await saveChanged(doing, before, row);
+    await saveChanged(edit, before, row);
     Object.assign(before, row);
     const [task, failed] = [namedTask(row), namedTask(blocker)];
     const event = { event: "blocker_failed", task, blocker: failed } as const;
-    doing.news.push(newsForHolder(row, event), newsForBoard(row, event));
+    edit.notices.push(noticeForAssignee(row, event), noticeForBoard(row, event));
   }
 }
 

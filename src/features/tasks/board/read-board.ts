@@ -1,7 +1,13 @@
 /** Reads the tasks of a board for everyone who may see a session of its tree. */
 import { notFound } from "#base/refusal.ts";
 import type { Reader } from "#base/store/index.ts";
-import { type Engine, may, type Principal, type SessionRow, sessionThing } from "#engine/index.ts";
+import {
+  type Engine,
+  may,
+  type Principal,
+  type SessionRow,
+  sessionResource,
+} from "#engine/index.ts";
 import { findSession, treeTop } from "#engine/sessions/index.ts";
 import type { Page } from "#protocol/page.ts";
 import type { TaskCard } from "../contract.ts";
@@ -18,7 +24,7 @@ export async function requireBoardOf(
   sessionId: string,
 ): Promise<SessionRow> {
   const session = await findSession(reader, sessionId);
-  if (!session || !may(principal, "task.read", sessionThing(session))) throw notFound("session");
+  if (!session || !may(principal, "task.read", sessionResource(session))) throw notFound("session");
   return session;
 }
 
@@ -33,7 +39,10 @@ export async function listReadableTasks(
   for (const { session_id: boardId } of rows) {
     if (readable.has(boardId)) continue;
     const board = await findSession(reader, boardId);
-    readable.set(boardId, board !== undefined && may(principal, "task.read", sessionThing(board)));
+    readable.set(
+      boardId,
+      board !== undefined && may(principal, "task.read", sessionResource(board)),
+    );
   }
   return rows.filter(({ session_id: boardId }) => readable.get(boardId));
 }

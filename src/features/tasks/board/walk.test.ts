@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Refusal } from "#base/refusal.ts";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { owner, startWorld } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import { TASK_STATUSES, type Task } from "../contract.ts";
@@ -26,14 +26,14 @@ function randomFrom(seed: number): () => number {
 }
 
 class Walk {
-  readonly #at: FakeFamily;
+  readonly #at: FakeSessionTree;
   readonly #boardId: string;
   readonly #random: () => number;
   #children: string[] = [];
   #known: Task[] = [];
   refused = 0;
 
-  constructor(at: FakeFamily, boardId: string, random: () => number) {
+  constructor(at: FakeSessionTree, boardId: string, random: () => number) {
     this.#at = at;
     this.#boardId = boardId;
     this.#random = random;
@@ -155,11 +155,11 @@ function walks(
   { seeds, steps }: { seeds: number; steps: number },
 ): void {
   describe(title, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
-      at = new FakeFamily(await startWorld([createDelegation(), tasks], made?.url));
+      at = new FakeSessionTree(await startWorld([createDelegation(), tasks], made?.url));
     });
     afterAll(async () => {
       await at.world.stop();

@@ -1,17 +1,22 @@
 /** Creates a task with its parent, its blockers and its assignee. */
 import { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
-import { isLocalTime, type TimePlace, UTC_PLACE, zonedInstant } from "#base/zoned-time.ts";
+import {
+  isLocalTime,
+  type LocalTimeSettings,
+  UTC_SETTINGS,
+  zonedInstant,
+} from "#base/zoned-time.ts";
 import type { SessionRow, Work } from "#engine/index.ts";
 import { findUser } from "#features/auth/index.ts";
 import { MAIN_THREAD } from "#protocol/sessions.ts";
-import { causeOf, type Doing, hint, requireAssignee } from "../board/board.ts";
+import { type BoardEdit, causeOf, hint, requireAssignee } from "../board/board.ts";
 import { requireBlockers, requireParent } from "../board/graph.ts";
 import { requireCreate } from "../board/rights.ts";
 import { namedTask, nameOf } from "../board-text.ts";
 import { requireCheckable } from "../checks/check-task.ts";
 import { type NewTask, TASK_PRIORITIES, type TaskPriority } from "../contract.ts";
-import { newsForHolder, sendNews } from "../notify.ts";
+import { noticeForAssignee, sendBoardNotices } from "../notify.ts";
 import { countTasks, insertTask, lastPosition, saveBlockers } from "../queries.ts";
 import type { TaskRow } from "../schema.ts";
 import { watchDue } from "./record-changes.ts";
@@ -20,18 +25,18 @@ import { insertChanges } from "./record-queries.ts";
 export const MAX_TASKS = 20_000;
 
 /** `id` was minted before the command. */
-export async function createTask(doing: Doing, id: string, input: NewTask): Promise<TaskRow> {
-  const { work, board, actor } = doing;
+export async function createTask(edit: BoardEdit, id: string, input: NewTask): Promise<TaskRow> {
+  const { work, board, actor } = edit;
   requireCreate(actor, input);
   const { blockedBy = [], parentTaskId, sessionId, check, title } = input;
-  await requireRoom(doing);
+  await requireRoom(edit);
   if (check) requireCheckable(check);
-  if (sessionId != null) await requireAssignee(doing, sessionId);
+  if (sessionId != null) await requireAssignee(edit, sessionId);
   if (parentTaskId != null) await requireParent(work.tx, board.row.id, null, parentTaskId);
   const blockers = await requireBlockers(work.tx, board.row.id, null, blockedBy);
   const isBlocked = blockers.some(({ status }) => status !== "completed");
   const failed = blockers.filter(({ status }) => status === "failed");
-  const dueAt = await dueInstant(doing, input.dueAt);
+  const dueAt = await dueInstant(edit, input.dueAt);
   const row: TaskRow = {
     id,
     org_id: board.row.org_id,
@@ -69,16 +74,16 @@ export async function createTask(doing: Doing, id: string, input: NewTask): Prom
     row,
     blockers.map((blocker) => blocker.id),
   );
-  await recordCreation(doing, row);
-  await watchDue(doing, row);
-  hint(doing, id);
+  await recordCreation(edit, row);
+  await watchDue(edit, row);
+  hint(edit, id);
   if (actor.kind === "person" && row.assignee_id !== null && !isBlocked)
-    doing.news.push(givenTo(row));
-  await sendNews(work, doing.news, causeOf(actor));
+    edit.notices.push(assignmentNotice(row));
+  await sendBoardNotices(work, edit.notices, causeOf(actor));
   return row;
 }
 
-async function requireRoom({ work, board }: Doing): Promise<void> {
+async function requireRoom({ work, board }: BoardEdit): Promise<void> {
   if ((await countTasks(work.tx, board.row.id)) < MAX_TASKS) return;
   throw new Refusal(
     "conflict",
@@ -87,7 +92,7 @@ async function requireRoom({ work, board }: Doing): Promise<void> {
   );
 }
 
-async function recordCreation({ work, actor }: Doing, row: TaskRow): Promise<void> {
+async function recordCreation({ work, actor }: BoardEdit, row: TaskRow): Promise<void> {
   const { id: task_id, session_id, status: became } = row;
   const fact = { field: "created", was: null, became };
   const change = { task_id, number: 1, session_id, by: actor.key, at: work.now, ...fact };
@@ -95,8 +100,8 @@ async function recordCreation({ work, actor }: Doing, row: TaskRow): Promise<voi
 }
 
 /** Notice for the assignee of a task that a person has assigned; it makes the assignee begin. */
-export function givenTo(row: TaskRow) {
-  return newsForHolder(row, { event: "assigned", task: namedTask(row) });
+export function assignmentNotice(row: TaskRow) {
+  return noticeForAssignee(row, { event: "assigned", task: namedTask(row) });
 }
 
 export function cleaned(text: string | null | undefined): string | null {
@@ -114,11 +119,11 @@ export function labelsText(labels: readonly string[]): string {
 
 /** Resolves a due time. A time without a zone is in the time zone of the board's owner. */
 export async function dueInstant(
-  { work, board }: Pick<Doing, "work" | "board">,
+  { work, board }: Pick<BoardEdit, "work" | "board">,
   dueAt: string | null | undefined,
 ): Promise<number | null> {
   if (dueAt == null) return null;
-  const place = isLocalTime(dueAt) ? await placeOf(work, board.row) : UTC_PLACE;
+  const place = isLocalTime(dueAt) ? await placeOf(work, board.row) : UTC_SETTINGS;
   return zonedInstant(dueAt, place);
 }
 
@@ -126,8 +131,8 @@ export async function dueInstant(
 export async function placeOf(
   { tx }: Pick<Work, "tx">,
   { owner_id }: Pick<SessionRow, "owner_id">,
-): Promise<TimePlace> {
-  return (owner_id === null ? undefined : await findUser(tx, owner_id)) ?? UTC_PLACE;
+): Promise<LocalTimeSettings> {
+  return (owner_id === null ? undefined : await findUser(tx, owner_id)) ?? UTC_SETTINGS;
 }
 
 export function dueKey(dueAt: number | null): number {

@@ -1,8 +1,8 @@
 /** Deletes a task with all its parts. Dependents of any of them are notified and wait no longer. */
 import { clearTimer } from "#engine/index.ts";
-import { causeOf, type Doing, hint } from "../board/board.ts";
+import { type BoardEdit, causeOf, hint } from "../board/board.ts";
 import { blockersDeleted } from "../board/dependents.ts";
-import { sendNews } from "../notify.ts";
+import { sendBoardNotices } from "../notify.ts";
 import {
   deleteTasks,
   listBlockers,
@@ -13,9 +13,9 @@ import {
 import type { TaskRow } from "../schema.ts";
 import { DUE_TIMER } from "./record-changes.ts";
 
-export async function deleteTask(doing: Doing, task: TaskRow): Promise<string[]> {
-  const { work, actor } = doing;
-  const ids = await withParts(doing, task.id);
+export async function deleteTask(edit: BoardEdit, task: TaskRow): Promise<string[]> {
+  const { work, actor } = edit;
+  const ids = await withParts(edit, task.id);
   const deleted = new Map((await listTasksById(work.tx, ids)).map((row) => [row.id, row]));
   const dependents = (await listDependents(work.tx, ids)).filter(({ id }) => !deleted.has(id));
   const edges = await listBlockers(
@@ -32,14 +32,14 @@ export async function deleteTask(doing: Doing, task: TaskRow): Promise<string[]>
   await work.emit({ type: "records_deleted", kind: "task", ids });
   for (const id of ids) {
     if (deleted.get(id)?.due_at !== null) await clearTimer(work.tx, DUE_TIMER, id);
-    hint(doing, id);
+    hint(edit, id);
   }
-  await blockersDeleted(doing, deleted, waited);
-  await sendNews(work, doing.news, causeOf(actor));
+  await blockersDeleted(edit, deleted, waited);
+  await sendBoardNotices(work, edit.notices, causeOf(actor));
   return ids;
 }
 
-async function withParts({ work }: Doing, id: string): Promise<string[]> {
+async function withParts({ work }: BoardEdit, id: string): Promise<string[]> {
   const all = new Set([id]);
   let level = [id];
   while (level.length > 0) {

@@ -3,7 +3,7 @@ import { localTimeText } from "#base/zoned-time.ts";
 import type { TimerHandler } from "#engine/index.ts";
 import { causeOf, openBoard, SYSTEM } from "../board/board.ts";
 import { namedTask } from "../board-text.ts";
-import { newsForHolder, sendNews } from "../notify.ts";
+import { noticeForAssignee, sendBoardNotices } from "../notify.ts";
 import { findTask } from "../queries.ts";
 import { placeOf } from "./create-task.ts";
 import { saveChanged } from "./record-changes.ts";
@@ -13,14 +13,14 @@ export const taskIsDue: TimerHandler = async (work, { subject }) => {
   const seen = await findTask(work.tx, subject);
   const session = seen && (await work.session(seen.session_id));
   if (!session) return;
-  const doing = await openBoard(work, session.row, SYSTEM);
+  const edit = await openBoard(work, session.row, SYSTEM);
   // Read again under the board's lock.
   const task = await findTask(work.tx, subject);
   if (!task || task.due_at === null || task.overdue_told_at !== null) return;
   if (isSettled(task.status) || task.due_at > work.now) return;
   const due = new Date(task.due_at).toISOString();
   const row = { ...task, overdue_told_at: work.now };
-  await saveChanged(doing, task, row, [{ field: "overdue", from: "", to: due }]);
+  await saveChanged(edit, task, row, [{ field: "overdue", from: "", to: due }]);
   const dueText = localTimeText(task.due_at, await placeOf(work, session.row));
   const event = {
     event: "overdue",
@@ -28,5 +28,5 @@ export const taskIsDue: TimerHandler = async (work, { subject }) => {
     status: row.status,
     due: dueText,
   } as const;
-  await sendNews(work, [newsForHolder(row, event)], causeOf(SYSTEM));
+  await sendBoardNotices(work, [noticeForAssignee(row, event)], causeOf(SYSTEM));
 };

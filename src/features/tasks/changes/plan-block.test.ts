@@ -3,21 +3,21 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { listPendingGates } from "#engine/gates/index.ts";
 import { approvals } from "#features/approvals/index.ts";
 import { createDelegation } from "#features/delegation/index.ts";
-import { FakeFamily } from "#features/fake-family/index.ts";
+import { FakeSessionTree } from "#features/fake-session-tree/index.ts";
 import { policy } from "#features/policy/index.ts";
 import { owner, startWorld } from "#features/testing/index.ts";
 import { createTestDatabase, postgresUrl, type TestDatabase } from "#test/services/postgres.ts";
 import type { Task } from "../contract.ts";
 import { tasks } from "../index.ts";
 
-function story(name: string, database: () => Promise<TestDatabase | undefined>): void {
+function suite(name: string, database: () => Promise<TestDatabase | undefined>): void {
   describe(name, () => {
-    let at: FakeFamily;
+    let at: FakeSessionTree;
     let made: TestDatabase | undefined;
     beforeAll(async () => {
       made = await database();
       const features = [createDelegation(), policy, approvals, tasks];
-      at = new FakeFamily(await startWorld(features, made?.url));
+      at = new FakeSessionTree(await startWorld(features, made?.url));
     });
     afterEach(() => at.end());
     afterAll(async () => {
@@ -77,7 +77,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect((await now(later)).status).toBe("failed");
     });
 
-    it("comes back when the session that planned is ended", async () => {
+    it("is released when the planning session ends", async () => {
       const { childId, begun } = await presented();
       await at.world.kernel.sessions.terminate(owner, childId);
       expect(await now(begun)).toMatchObject({ status: "pending", sessionId: null });
@@ -85,7 +85,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
   });
 }
 
-story("on SQLite", async () => undefined);
+suite("on SQLite", async () => undefined);
 describe.skipIf(!postgresUrl)("with a server", () => {
-  story("on PostgreSQL", createTestDatabase);
+  suite("on PostgreSQL", createTestDatabase);
 });

@@ -1,6 +1,6 @@
 /** Saves changed tasks. Each change is recorded with its author, time and field. */
 import { clearTimer, setTimer } from "#engine/index.ts";
-import { type Doing, hint } from "../board/board.ts";
+import { type BoardEdit, hint } from "../board/board.ts";
 import { TASK_PRIORITIES } from "../contract.ts";
 import { saveTask } from "../queries.ts";
 import type { TaskChangeRow, TaskRow } from "../schema.ts";
@@ -32,12 +32,12 @@ const LONG: Readonly<Record<string, (row: TaskRow) => string | null>> = {
 
 /** Saves a task and records the differences. `more`: changes that are not in the row. */
 export async function saveChanged(
-  doing: Pick<Doing, "work" | "board" | "actor">,
+  edit: Pick<BoardEdit, "work" | "board" | "actor">,
   before: TaskRow,
   row: TaskRow,
   more: readonly { field: string; from: string; to: string }[] = [],
 ): Promise<void> {
-  const { work, actor } = doing;
+  const { work, actor } = edit;
   const found = [
     ...differences(SHORT, before, row, cut),
     ...differences(LONG, before, row, () => null),
@@ -48,15 +48,15 @@ export async function saveChanged(
   await insertChanges(work.tx, numbered(row, actor.key, work.now, found), CHANGES_KEPT);
   await saveTask(work.tx, row);
   if (before.due_at !== row.due_at || isSettled(before.status) !== isSettled(row.status))
-    await watchDue(doing, row);
-  hint(doing, row.id);
+    await watchDue(edit, row);
+  hint(edit, row.id);
 }
 
 /**
  * Sets or clears the timer of the due date.
  * A settled task is not overdue, and the notice is sent only once.
  */
-export async function watchDue({ work }: Pick<Doing, "work">, row: TaskRow): Promise<void> {
+export async function watchDue({ work }: Pick<BoardEdit, "work">, row: TaskRow): Promise<void> {
   const isWatched = row.due_at !== null && row.overdue_told_at === null && !isSettled(row.status);
   if (isWatched) await setTimer(work, DUE_TIMER, row.id, row.org_id, row.due_at as number);
   else await clearTimer(work.tx, DUE_TIMER, row.id);

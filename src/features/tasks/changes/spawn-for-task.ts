@@ -55,8 +55,8 @@ export async function giveToChild(
   task: TaskRow,
   child: SessionWriter,
 ): Promise<void> {
-  const doing = await openBoard(work, parent.row, agentActor(parent, thread));
-  await saveChanged(doing, task, {
+  const edit = await openBoard(work, parent.row, agentActor(parent, thread));
+  await saveChanged(edit, task, {
     ...task,
     assignee_id: child.row.id,
     status: "in_progress",

@@ -10,7 +10,7 @@ export interface StatusFacts {
   openBlockers: readonly string[];
 }
 
-export interface StatusWish {
+export interface StatusRequest {
   status?: TaskStatus | undefined;
   blockedReason?: string | undefined;
   /** Used as the reason of a block that names none. */
@@ -26,7 +26,7 @@ export function isSettled(status: TaskStatus): boolean {
 
 type NextStatus = Pick<StatusFacts, "status" | "blockedReason">;
 
-export function nextStatus(facts: StatusFacts, request: StatusWish): NextStatus {
+export function nextStatus(facts: StatusFacts, request: StatusRequest): NextStatus {
   const { openBlockers } = facts;
   const waits = openBlockers.length > 0;
   if (request.status === undefined) return derivedStatus(facts, request);
@@ -43,7 +43,7 @@ export function nextStatus(facts: StatusFacts, request: StatusWish): NextStatus 
 /** Derives the status from the blockers when the change names none. */
 function derivedStatus(
   { status, blockedReason, openBlockers }: StatusFacts,
-  request: StatusWish,
+  request: StatusRequest,
 ): NextStatus {
   if (request.blockedReason !== undefined && blockedReason === null) throw REASON_ALONE();
   if (isSettled(status)) return { status, blockedReason: null };
@@ -53,7 +53,7 @@ function derivedStatus(
   return { status: status === "blocked" ? "pending" : status, blockedReason: null };
 }
 
-function blocked({ blockedReason, openBlockers }: StatusFacts, request: StatusWish): NextStatus {
+function blocked({ blockedReason, openBlockers }: StatusFacts, request: StatusRequest): NextStatus {
   const reason = request.blockedReason ?? blockedReason;
   if (reason !== null || openBlockers.length > 0)
     return { status: "blocked", blockedReason: reason };

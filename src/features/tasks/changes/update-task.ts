@@ -5,16 +5,23 @@
  */
 import type { Refusal } from "#base/refusal.ts";
 import { cleanJson, cleanText } from "#base/text/clean-text.ts";
-import { causeOf, type Doing, requireAssignee } from "../board/board.ts";
+import { type BoardEdit, causeOf, requireAssignee } from "../board/board.ts";
 import { factsOf, statusChanged } from "../board/dependents.ts";
 import { requireBlockers, requireParent } from "../board/graph.ts";
 import { requireChange } from "../board/rights.ts";
 import { checkTask, requireCheckable } from "../checks/check-task.ts";
 import { MAX_REASON_CHARS, type TaskChange } from "../contract.ts";
-import { sendNews } from "../notify.ts";
+import { sendBoardNotices } from "../notify.ts";
 import { type Edge, listBlockers, saveBlockers } from "../queries.ts";
 import type { TaskRow } from "../schema.ts";
-import { cleaned, dueInstant, dueKey, givenTo, labelsText, priorityNumber } from "./create-task.ts";
+import {
+  assignmentNotice,
+  cleaned,
+  dueInstant,
+  dueKey,
+  labelsText,
+  priorityNumber,
+} from "./create-task.ts";
 import { saveChanged } from "./record-changes.ts";
 import { isSettled, nextStatus } from "./status.ts";
 
@@ -25,34 +32,35 @@ export interface Updated {
 }
 
 export async function updateTask(
-  doing: Doing,
+  edit: BoardEdit,
   before: TaskRow,
   change: TaskChange,
 ): Promise<Updated | { refused: Refusal }> {
-  const { work, actor } = doing;
+  const { work, actor } = edit;
   requireChange(actor, before, change);
-  const row = await withFields(doing, before, change);
-  const blockers = await blockersFor(doing, row, change);
+  const row = await withFields(edit, before, change);
+  const blockers = await blockersFor(edit, row, change);
   if (change.parentTaskId != null)
     await requireParent(work.tx, row.session_id, row.id, change.parentTaskId);
-  await assign(doing, row, change);
-  applyStatus(doing, row, blockers, change);
+  await assign(edit, row, change);
+  applyStatus(edit, row, blockers, change);
   if (row.status === "completed" && before.status !== "completed") {
     row.assignee_id ??= row.check_spec === null ? null : actor.sessionId;
-    const refused = await checkTask(doing, row);
+    const refused = await checkTask(edit, row);
     if (refused) return { refused };
   }
   if (change.blockedBy) await saveBlockers(work.tx, row, idsOf(blockers.now));
-  await saveChanged(doing, before, row, blockers.changes);
-  const unblocked = await statusChanged(doing, before, row);
+  await saveChanged(edit, before, row, blockers.changes);
+  const unblocked = await statusChanged(edit, before, row);
   const isGiven = row.assignee_id !== null && row.assignee_id !== before.assignee_id;
-  if (isGiven && actor.kind === "person" && row.status === "pending") doing.news.push(givenTo(row));
-  await sendNews(work, doing.news, causeOf(actor));
+  if (isGiven && actor.kind === "person" && row.status === "pending")
+    edit.notices.push(assignmentNotice(row));
+  await sendBoardNotices(work, edit.notices, causeOf(actor));
   return { task: row, unblocked };
 }
 
-async function withFields(doing: Doing, before: TaskRow, change: TaskChange): Promise<TaskRow> {
-  const { actor } = doing;
+async function withFields(edit: BoardEdit, before: TaskRow, change: TaskChange): Promise<TaskRow> {
+  const { actor } = edit;
   const row = { ...before };
   const { title, description, result, parentTaskId, priority, labels, position, check } = change;
   if (title !== undefined) row.title = cleanText(title);
@@ -63,7 +71,7 @@ async function withFields(doing: Doing, before: TaskRow, change: TaskChange): Pr
   if (labels !== undefined) row.labels = labelsText(labels);
   if (position !== undefined) row.position = position;
   if (change.dueAt !== undefined) {
-    row.due_at = await dueInstant(doing, change.dueAt);
+    row.due_at = await dueInstant(edit, change.dueAt);
     row.due_key = dueKey(row.due_at);
     if (row.due_at !== before.due_at) row.overdue_told_at = null;
   }
@@ -81,7 +89,7 @@ interface Blockers {
 }
 
 async function blockersFor(
-  { work }: Doing,
+  { work }: BoardEdit,
   row: TaskRow,
   { blockedBy }: TaskChange,
 ): Promise<Blockers> {
@@ -98,20 +106,20 @@ function idsOf(edges: Blockers["now"]): string[] {
 }
 
 /** Assigns the task. A child that begins an unassigned task takes it. */
-async function assign(doing: Doing, row: TaskRow, change: TaskChange): Promise<void> {
-  const { actor } = doing;
+async function assign(edit: BoardEdit, row: TaskRow, change: TaskChange): Promise<void> {
+  const { actor } = edit;
   const takes = actor.kind === "child" && row.assignee_id === null && change.status !== undefined;
   if (change.sessionId === undefined) {
     if (takes && change.status !== "pending") row.assignee_id = actor.sessionId;
     return;
   }
   if (change.sessionId !== null && change.sessionId !== row.assignee_id)
-    await requireAssignee(doing, change.sessionId);
+    await requireAssignee(edit, change.sessionId);
   row.assignee_id = change.sessionId;
 }
 
 function applyStatus(
-  { work, actor }: Doing,
+  { work, actor }: BoardEdit,
   row: TaskRow,
   { now }: Blockers,
   { status, blockedReason, blockedBy, result }: TaskChange,

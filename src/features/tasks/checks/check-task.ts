@@ -3,7 +3,7 @@ import { Refusal } from "#base/refusal.ts";
 import { cleanText } from "#base/text/clean-text.ts";
 import { findRun } from "#engine/runs/index.ts";
 import { findSession, listCallEvents } from "#engine/sessions/index.ts";
-import type { Doing } from "../board/board.ts";
+import type { BoardEdit } from "../board/board.ts";
 import { keepCheck } from "../changes/record-queries.ts";
 import type { TaskCheck } from "../contract.ts";
 import type { TaskRow } from "../schema.ts";
@@ -44,7 +44,7 @@ export function requireCheckable(check: TaskCheck): void {
 }
 
 /** Returns why the task cannot be completed; undefined if its check has passed or there is none. */
-export async function checkTask(doing: Doing, task: TaskRow): Promise<Refusal | undefined> {
+export async function checkTask(edit: BoardEdit, task: TaskRow): Promise<Refusal | undefined> {
   const check = checkOf(task);
   if (!check) return undefined;
   const sessionId = task.assignee_id;
@@ -52,15 +52,15 @@ export async function checkTask(doing: Doing, task: TaskRow): Promise<Refusal | 
     return notPassed(
       "It is unassigned, so there is no workspace to check: assign it to a session.",
     );
-  const finding = await findEvidence(doing, sessionId, check);
-  if (finding.state !== "never") await keepFinding(doing, task, check, sessionId, finding);
+  const finding = await findEvidence(edit, sessionId, check);
+  if (finding.state !== "never") await keepFinding(edit, task, check, sessionId, finding);
   if (finding.state === "passed") return undefined;
-  const who = sessionId === doing.actor.sessionId ? null : sessionId;
+  const who = sessionId === edit.actor.sessionId ? null : sessionId;
   return notPassed(check.kind === "command" ? askRun(check, finding, who) : askOpen(finding, who));
 }
 
 async function findEvidence(
-  { work }: Doing,
+  { work }: BoardEdit,
   sessionId: string,
   check: TaskCheck,
 ): Promise<Finding> {
@@ -78,7 +78,7 @@ async function findEvidence(
 }
 
 async function keepFinding(
-  { work, board }: Doing,
+  { work, board }: BoardEdit,
   task: TaskRow,
   check: TaskCheck,
   sessionId: string,

@@ -51,7 +51,7 @@ test("what can begin now is named", () => {
   expect(unblockedWords([{ title: "a" }, { title: "b" }])).toBe("2 tasks unblocked: “a”, “b”");
 });
 
-test("history is told in words", () => {
+test("history is described in words", () => {
   const words = (field: string, from: string | null, to: string | null) =>
     changeWords({ field, from, to }, NAMES);
   expect(words("status", "pending", "in_progress")).toEqual({

@@ -211,7 +211,7 @@ function Delete({ page, onDeleted }: { page: TaskPage; onDeleted: () => void }) 
     onSuccess: ({ deleted }) => {
       onDeleted();
       const parts = deleted.length - 1;
-      toasts.say(
+      toasts.show(
         `“${task.title}” deleted`,
         parts > 0 ? `${plural(parts, "subtask")} deleted with it.` : undefined,
       );

@@ -3,7 +3,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect } from "react";
 import { oneAtATime } from "#features/sessions/ui/list/use-session-lists.ts";
-import { useFamily } from "#features/sessions/ui/tree/use-families.ts";
+import { useChildrenOverview } from "#features/sessions/ui/tree/use-children.ts";
 import type { TaskCard, TaskPage, TaskStatus } from "#features/tasks/contract.ts";
 import { PAGE_LIMIT_MAX } from "#protocol/page-limits.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
@@ -12,7 +12,7 @@ import { useLive } from "#surfaces/web/kit/live/live-context.tsx";
 import { isSettled } from "./board-words.ts";
 
 /** Board that is shown. */
-export interface BoardPlace {
+export interface ShownBoard {
   boardId: string;
   /** Name of the session. */
   name: string;
@@ -22,10 +22,10 @@ export interface BoardPlace {
 
 const COLUMN_LIMIT = 50;
 
-const BoardContext = createContext<BoardPlace | undefined>(undefined);
+const BoardContext = createContext<ShownBoard | undefined>(undefined);
 export const BoardProvider = BoardContext.Provider;
 
-export function useBoard(): BoardPlace {
+export function useBoard(): ShownBoard {
   const place = useContext(BoardContext);
   if (place === undefined) throw new Error("useBoard needs a board above it");
   return place;
@@ -89,7 +89,7 @@ const LIVE_STATES: ReadonlySet<string> = new Set(["active", "hibernated"]);
 /** Lists sessions that can be assigned a task: the board's session and its live children. */
 export function useAssignees(): { id: string; name: string }[] {
   const { boardId, name } = useBoard();
-  const children = useFamily(boardId, true)?.items ?? [];
+  const children = useChildrenOverview(boardId, true)?.items ?? [];
   return [
     { id: boardId, name },
     ...children

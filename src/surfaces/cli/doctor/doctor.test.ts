@@ -154,7 +154,7 @@ describe("muster doctor", () => {
     );
   });
 
-  it("tells older, newer and foreign schemas apart", async () => {
+  it("distinguishes older, newer and foreign schemas", async () => {
     const next = { id: "0002-next", statements: () => [] };
     expect(checkSchema(compareSchema([FIRST], [...kernelMigrations, next]))).toMatchObject({
       level: "warn",

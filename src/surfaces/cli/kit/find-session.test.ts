@@ -20,7 +20,7 @@ it.each(["Research", "ses_01h", "nobody", "", "aaa"])("%j is nobody for sure", (
   expect(() => pickSession(ALL, given)).toThrow(/Use the id|No session matches/);
 });
 
-it("names who may be meant", () => {
+it("lists the sessions that match", () => {
   expect(() => pickSession(ALL, "research")).toThrow(A.id);
   expect(() => pickSession(ALL, "research")).toThrow("Research: cats");
 });

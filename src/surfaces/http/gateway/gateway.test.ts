@@ -332,7 +332,7 @@ describe("a request through the gateway", () => {
     for (const name of ["set-cookie", "server", "x-secret"]) expect(headers.has(name)).toBe(false);
   });
 
-  it("tells runners which providers there are", async () => {
+  it("lists the providers for runners", async () => {
     const ask = (key: string) =>
       fetch(`${url}/api/gateway`, { headers: { authorization: `Bearer ${key}` } });
     expect(await (await ask(RUNNER_TOKEN)).json()).toEqual({
@@ -677,7 +677,7 @@ describe("a metered request", () => {
     await expect.poll(() => ends).toEqual(["cut"]);
   });
 
-  it("is told of a spent budget in the words of its format", async () => {
+  it("gets the refusal of a spent budget in the provider's format", async () => {
     spent = { spent: "Nothing is left.", kind: "anthropic" };
     const claude = await post("/api/gateway/claude/v1/messages");
     expect(claude.status).toBe(402);

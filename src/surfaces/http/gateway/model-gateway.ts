@@ -16,7 +16,7 @@ export interface ReachedProvider {
   authToken?: string | undefined;
 }
 
-export interface OfferedProvider {
+export interface ConfiguredProvider {
   name: string;
   kind: ProviderKind;
   models: string[] | null;
@@ -53,7 +53,7 @@ type AgentCaller = Extract<Principal, { kind: "session" }>;
 /** The model gateway, as main passes it to this surface. */
 export interface ModelGateway {
   /** Lists providers that this runner reaches through the server. */
-  list(runner: RunnerCaller): Promise<OfferedProvider[]>;
+  list(runner: RunnerCaller): Promise<ConfiguredProvider[]>;
   /** Finds a provider whose list of models this runner may read. */
   find(runner: RunnerCaller, name: string): Promise<ReachedProvider | undefined>;
   /** Admits a request of the attempt that a run token names, or refuses it. */

@@ -40,7 +40,7 @@ describe("a stream without its secret", () => {
     expect(String(stream.read())).toBe("candles");
   });
 
-  it("leaves all as it is when there is none, or it is too short to be told from words", async () => {
+  it("changes nothing without a secret, or with one too short to distinguish from words", async () => {
     expect(await passed(["a", SECRET], null)).toBe(`a${SECRET}`);
     expect(await passed(["the key"], "key")).toBe("the key");
   });

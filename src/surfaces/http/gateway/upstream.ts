@@ -8,7 +8,7 @@ import { request as requestHttps } from "node:https";
 /** Last resort for a dead connection; callers have shorter limits. */
 const SILENCE_MS = 15 * 60_000;
 
-export interface Question {
+export interface UpstreamCall {
   method: "GET" | "POST";
   headers: OutgoingHttpHeaders;
   body: Buffer | undefined;
@@ -18,7 +18,7 @@ export interface Question {
 
 export function ask(
   url: URL,
-  { method, headers, body, signal }: Question,
+  { method, headers, body, signal }: UpstreamCall,
 ): Promise<IncomingMessage> {
   const send = url.protocol === "https:" ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {

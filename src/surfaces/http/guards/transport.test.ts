@@ -43,7 +43,7 @@ test.each([
   expect(arrives(request, trusted, true)).toBe(true);
 });
 
-test("a proxy that nobody has named is noticed, and told of now and then", () => {
+test("an unconfigured proxy is detected, and reported at intervals", () => {
   let now = 0;
   const told: string[] = [];
   const watch = createProxyWatch(

@@ -21,7 +21,7 @@ import {
   type CookieJar,
   type CookieSettings,
   cookieJar,
-  type Opened,
+  type OpenedBrowser,
   type Visit,
 } from "./cookie-jar.ts";
 import { accountOf, type ProviderSignIn, providerRoutes } from "./provider-routes.ts";
@@ -31,7 +31,7 @@ type Maker = Pick<Caller, "credentialId" | "kind">;
 
 /** Operations that these routes need; main passes in the feature that provides them. */
 export interface SignIn extends ProviderSignIn {
-  signIn(given: SignInRequest, visit: Visit): Promise<Opened>;
+  signIn(given: SignInRequest, visit: Visit): Promise<OpenedBrowser>;
   inspectLink(token: string): Promise<Omit<InspectedLink, "current">>;
   authenticate(
     secret: string,
@@ -48,7 +48,7 @@ export interface SignIn extends ProviderSignIn {
     token: string,
     person: JoinRequest,
     visit: Visit,
-  ): Promise<{ user: User; opened: Opened }>;
+  ): Promise<{ user: User; opened: OpenedBrowser }>;
   me(principal: Person): Promise<Me>;
   changeProfile(userId: string, change: ProfileChange): Promise<User>;
   changePassword(
@@ -56,7 +56,7 @@ export interface SignIn extends ProviderSignIn {
     maker: Maker,
     visit: Visit,
     change: PasswordChange,
-  ): Promise<{ user: User; opened: Opened | undefined }>;
+  ): Promise<{ user: User; opened: OpenedBrowser | undefined }>;
   createApiKey(
     by: Person,
     maker: Maker,

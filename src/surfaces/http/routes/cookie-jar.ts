@@ -18,7 +18,7 @@ export interface CookieSettings {
   baseUrl: () => string;
 }
 
-export interface Opened {
+export interface OpenedBrowser {
   cookie: string;
   expiresAt: number;
   browserMark: string | undefined;
@@ -33,7 +33,7 @@ export interface Visit {
 }
 
 export interface CookieJar {
-  give(c: Context<AppEnv>, opened: Opened): void;
+  give(c: Context<AppEnv>, opened: OpenedBrowser): void;
   take(c: Context<AppEnv>): void;
   /** Refuses a browser whose page has no key: its session could not be bound to the page. */
   visit(c: Context<AppEnv>): Visit;

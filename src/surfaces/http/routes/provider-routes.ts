@@ -4,17 +4,12 @@
  */
 import type { Context } from "hono";
 import { requireMay } from "#engine/index.ts";
-import {
-  authApi,
-  type LinkedAccount,
-  meApi,
-  type OfferedProvider,
-} from "#features/auth/contract.ts";
+import { authApi, type LinkedAccount, meApi, type SignInOption } from "#features/auth/contract.ts";
 import { type App, type AppEnv, addressOf, userOf } from "../app.ts";
 import { endpoint } from "../endpoint.ts";
 import { type Caller, pageClaim } from "../guards/callers.ts";
 import { requireId } from "../input.ts";
-import type { CookieJar, Opened, Visit } from "./cookie-jar.ts";
+import type { CookieJar, OpenedBrowser, Visit } from "./cookie-jar.ts";
 
 type Person = ReturnType<typeof userOf>;
 type Maker = Pick<Caller, "credentialId" | "kind">;
@@ -28,11 +23,11 @@ interface StartedFlow {
 interface Landing {
   /** Path on this server. */
   path: string;
-  opened: Opened | undefined;
+  opened: OpenedBrowser | undefined;
 }
 
 export interface ProviderSignIn {
-  offeredProviders(): OfferedProvider[];
+  offeredProviders(): SignInOption[];
   startSignIn(
     provider: string,
     next: string | undefined,
@@ -63,7 +58,7 @@ export interface ProviderSignIn {
     maker: Maker,
     visit: Visit,
     id: string,
-  ): Promise<{ account: LinkedAccount; opened: Opened | undefined }>;
+  ): Promise<{ account: LinkedAccount; opened: OpenedBrowser | undefined }>;
 }
 
 export function providerRoutes(app: App, auth: ProviderSignIn, cookies: CookieJar): void {

@@ -18,7 +18,7 @@ export function sessionRoutes(app: App, { sessions }: Kernel): void {
   endpoint(app, sessionsApi.delete, async ({ c, query: { force, children } }) => ({
     session: await sessions.archive(principalOf(c), sessionIdOf(c), force === "true", children),
   }));
-  lifeRoutes(app, sessions);
+  lifecycleRoutes(app, sessions);
   transcriptRoutes(app, sessions);
 }
 
@@ -35,7 +35,7 @@ function transcriptRoutes(app: App, sessions: Kernel["sessions"]): void {
   }));
 }
 
-function lifeRoutes(app: App, sessions: Kernel["sessions"]): void {
+function lifecycleRoutes(app: App, sessions: Kernel["sessions"]): void {
   endpoint(app, sessionsApi.stop, ({ c, body }) =>
     sessions.stop(principalOf(c), sessionIdOf(c), body.promptId),
   );

@@ -52,7 +52,7 @@ describe("a socket's pulse", () => {
     expect(pulse.isQuiet).toBe(true);
   });
 
-  it("tells when a quiet peer is heard again", async () => {
+  it("reports when a quiet peer responds again", async () => {
     const { socket, peer, pulse, seen } = await open(false);
     await expect.poll(() => pulse.isQuiet, { interval: 5 }).toBe(true);
     peer.send("hello");

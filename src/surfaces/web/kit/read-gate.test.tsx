@@ -94,7 +94,7 @@ test("reading on goes back to the beginning when the end was seen first", () => 
   expect(state()).toBe("read");
 });
 
-test("is remembered when the card comes back, and begins anew when the text is another", () => {
+test("is remembered when the card is shown again, and starts over when the text has changed", () => {
   show("b", ["one"]);
   see("one", "start");
   see("one", "end");

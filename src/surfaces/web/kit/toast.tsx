@@ -27,7 +27,7 @@ export interface ToastAction {
 }
 
 interface Toasts {
-  say: (title: string, text?: string, action?: ToastAction) => void;
+  show: (title: string, text?: string, action?: ToastAction) => void;
   /** Shows an error in the server's own words. */
   fail: (title: string, error: unknown) => void;
 }
@@ -52,7 +52,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
   );
   const offer = useMemo<Toasts>(
     () => ({
-      say: (title, text, action) =>
+      show: (title, text, action) =>
         add({ title, text: text ?? null, isError: false, action: action ?? null }),
       fail: (title, error) => add({ title, text: messageOf(error), isError: true, action: null }),
     }),

@@ -13,7 +13,7 @@ import {
   type Step,
   succeeded,
 } from "../script.ts";
-import { eventsIn, IS_NEWS, type WorkerEvent } from "./news.ts";
+import { eventsIn, IS_CHILD_NOTICE, type WorkerEvent } from "./child-events.ts";
 import { factsAbout } from "./page.ts";
 import { topicIn } from "./web-page.ts";
 
@@ -41,10 +41,11 @@ const TASKS: readonly Task[] = [
 export const delegate: Script = {
   name: "delegate",
   // Only this script plays notices: words of a child are never taken for a person's request.
-  fits: ({ said, tools }) => IS_NEWS.test(said) || (tools.has("spawn_session") && ASKS.test(said)),
+  fits: ({ said, tools }) =>
+    IS_CHILD_NOTICE.test(said) || (tools.has("spawn_session") && ASKS.test(said)),
   next(scene) {
     const story = progressOf(scene);
-    if (IS_NEWS.test(scene.said)) return goOn(scene, story);
+    if (IS_CHILD_NOTICE.test(scene.said)) return continueStory(scene, story);
     return begin(scene, 0, story ?? { topic: topicOf(scene.said), given: [] });
   },
 };
@@ -65,7 +66,9 @@ interface Progress {
 /** Progress of the person's last request, whatever else was said since. */
 function progressOf({ said, earlier }: Scene): Progress | undefined {
   const turns = [...earlier, { said, calls: [] }];
-  const from = turns.findLastIndex((turn) => !IS_NEWS.test(turn.said) && ASKS.test(turn.said));
+  const from = turns.findLastIndex(
+    (turn) => !IS_CHILD_NOTICE.test(turn.said) && ASKS.test(turn.said),
+  );
   const asked = turns[from];
   if (!asked) return undefined;
   const given: DelegatedTask[] = [];
@@ -118,7 +121,7 @@ function begin(scene: Scene, index: number, { topic, given }: Progress): Step {
   );
 }
 
-function goOn(scene: Scene, story: Progress | undefined): Step {
+function continueStory(scene: Scene, story: Progress | undefined): Step {
   const events = eventsIn(scene.said);
   const isOurs = ({ sessionId }: WorkerEvent) =>
     story?.given.some((task) => task.sessionId === sessionId) === true;

@@ -55,11 +55,11 @@ function makeFile(said: string): Made {
   if (ending === "json") {
     return {
       path,
-      content: `${JSON.stringify({ madeBy: "the demo model", wish: wishOf(said) }, null, 2)}\n`,
+      content: `${JSON.stringify({ madeBy: "the demo model", wish: parseRequest(said) }, null, 2)}\n`,
       check: `cat ${path}`,
     };
   }
-  const content = `# ${titleOf(path)}\n\nYou asked: ${wishOf(said)}\n\nThe demo model wrote this file. A real model would have filled it with what you asked for.\n`;
+  const content = `# ${titleOf(path)}\n\nYou asked: ${parseRequest(said)}\n\nThe demo model wrote this file. A real model would have filled it with what you asked for.\n`;
   return { path, content, check: `cat ${path}` };
 }
 
@@ -73,7 +73,7 @@ function isScript(ending: string): boolean {
   return ["py", "sh", "js", "mjs"].includes(ending);
 }
 
-function wishOf(said: string): string {
+function parseRequest(said: string): string {
   return said.replace(/\s+/g, " ").slice(0, 300);
 }
 

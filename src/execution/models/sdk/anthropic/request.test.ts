@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { toolOffer } from "#protocol/tools.ts";
+import { toolDefinition } from "#protocol/tools.ts";
 import { collect, LOOK, request } from "../../fake-request.ts";
 import type { AssistantPart, ModelMessage, ModelRequest, ToolResultPart } from "../../model.ts";
 import { createSdkProvider, type SdkProviderOptions } from "../sdk-provider.ts";
@@ -151,7 +151,7 @@ describe("settings", () => {
 
   it("marks only the last of several tools", async () => {
     const schema = z.strictObject({ path: z.string() });
-    const read = toolOffer({ name: "read", description: "Reads.", schema });
+    const read = toolDefinition({ name: "read", description: "Reads.", schema });
     const [{ cache_control: _, ...look }] = SIMPLE.tools as [(typeof SIMPLE.tools)[0]];
     expect((await send({ tools: [LOOK, read] })).body.tools).toEqual([
       look,

@@ -47,7 +47,7 @@ describe("a command on a machine whose sandbox is not what it was judged for", (
 describe("a call that a paused attempt has not begun", () => {
   const notBegun = new Set(["c1"]);
 
-  it("may be performed by the attempt that is told so", () => {
+  it("may be performed by the attempt that received the decision", () => {
     expect(resumeFrom([pre("c1", allow(true))], notBegun).interrupted).toEqual([]);
     expect(nextStep(call(ask(true)), yes(false), { ...inSandbox, notBegun })).toEqual({
       do: "perform",

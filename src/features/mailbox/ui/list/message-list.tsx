@@ -98,7 +98,7 @@ function ReadRest() {
   const read = useMutation({
     mutationFn: () => api.inbox.readNonActionable(),
     onSuccess: ({ changed }) =>
-      toasts.say(
+      toasts.show(
         changed === 0 ? "No unread updates" : `${plural(changed, "message")} marked as read`,
       ),
     onError: (error) => toasts.fail("Could not mark messages as read", error),

@@ -11,11 +11,11 @@ import { activityWords } from "#surfaces/cli/kit/text/activity-words.ts";
 import { columnsOf, type Style, safeLine } from "#surfaces/cli/kit/text/terminal.ts";
 import { readTrees } from "../tree/read-tree.ts";
 import { drawTree, rowsOf } from "../tree/session-tree.ts";
-import { Asks } from "./asks.ts";
 import type { ChatView } from "./chat-view.ts";
-import { childName } from "./child-news.ts";
+import { childName } from "./child-changes.ts";
 import { Conversation } from "./conversation.ts";
-import { type CommandName, helpLines, readLine } from "./slash-commands.ts";
+import { PendingApprovals } from "./pending-approvals.ts";
+import { type CommandName, helpLines, parseInput } from "./slash-commands.ts";
 import type { Status } from "./terminal/status-line.ts";
 
 export interface ChatOptions {
@@ -31,7 +31,7 @@ export interface ChatOptions {
 
 export class Chat {
   conversation: Conversation;
-  readonly asks: Asks;
+  readonly asks: PendingApprovals;
   /** The person's prompts, for Up and Down. */
   readonly history: string[] = [];
   /** Number of lines that failed. */
@@ -41,7 +41,7 @@ export class Chat {
   readonly #sent = new Set<string>();
   readonly #settled = new Map<string, Prompt>();
   /** A prompt from here ended by waiting, and no later turn has reported a result. */
-  #isHandedOn = false;
+  #isDelegated = false;
   readonly #options: ChatOptions;
   readonly #left = new AbortController();
   #following = new AbortController();
@@ -61,7 +61,7 @@ export class Chat {
     });
     this.#failure.catch(() => {});
     this.conversation = this.#openConversation(session);
-    this.asks = new Asks(
+    this.asks = new PendingApprovals(
       options.api,
       options.view,
       options.me,
@@ -102,16 +102,16 @@ export class Chat {
   }
 
   status(): Status {
-    const { session, family, queue, sending, isAway } = this.conversation;
-    const working = family.items.filter(({ activity }) => isWorking(activity)).length;
-    const waiting = family.items.filter(({ activity }) => activity === "needs_you").length;
+    const { session, children, queue, sending, isAway } = this.conversation;
+    const working = children.items.filter(({ activity }) => isWorking(activity)).length;
+    const waiting = children.items.filter(({ activity }) => activity === "needs_you").length;
     return {
       name: safeLine(session.title ?? session.id),
       state: activityWords(session),
       model: session.model === null ? session.runtime : safeLine(session.model),
       working,
       waiting,
-      cost: family.items.length > 0 ? family.treeCost : session.cost,
+      cost: children.items.length > 0 ? children.treeCost : session.cost,
       queued: queue.length + sending.size,
       asks: this.asks.count,
       isAway,
@@ -130,8 +130,8 @@ export class Chat {
   }
 
   /** True while the reply to a prompt from here is still to come. */
-  get isHandedOn(): boolean {
-    return this.#isHandedOn && this.conversation.goesOn;
+  get isDelegated(): boolean {
+    return this.#isDelegated && this.conversation.goesOn;
   }
 
   #outcomeOf(id: string): Prompt | undefined {
@@ -140,8 +140,8 @@ export class Chat {
   }
 
   /** Handles a line that a person or a program has typed. */
-  async say(text: string): Promise<void> {
-    const typed = readLine(text);
+  async submit(text: string): Promise<void> {
+    const typed = parseInput(text);
     try {
       if (typed.type === "prompt") await this.#send(typed.text);
       else if (typed.type === "command") {
@@ -221,9 +221,9 @@ export class Chat {
       settled: (prompt, hasHandedOn) => {
         this.#settled.set(prompt.id, prompt);
         const goesOnWith = prompt.notice?.kind === "children";
-        if (goesOnWith && this.#isHandedOn) this.#sent.add(prompt.id);
-        if (hasHandedOn && this.#sent.has(prompt.id)) this.#isHandedOn = true;
-        else if (goesOnWith) this.#isHandedOn = false;
+        if (goesOnWith && this.#isDelegated) this.#sent.add(prompt.id);
+        if (hasHandedOn && this.#sent.has(prompt.id)) this.#isDelegated = true;
+        else if (goesOnWith) this.#isDelegated = false;
         this.#options.view.changed();
       },
       signal: this.#following.signal,

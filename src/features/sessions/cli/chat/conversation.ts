@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { systemClock } from "#base/clock.ts";
-import type { Child, Family } from "#features/delegation/contract.ts";
+import type { Child, ChildrenOverview } from "#features/delegation/contract.ts";
 import type { SessionEvent } from "#protocol/events.ts";
 import type { Notice } from "#protocol/notices/notices.ts";
 import type { Author, Prompt, QueueMode, Session } from "#protocol/sessions.ts";
@@ -12,7 +12,7 @@ import { type Api, isPassing } from "#surfaces/cli/client/api.ts";
 import { followSession } from "#surfaces/cli/client/follow-session.ts";
 import { textOf } from "../turn/turn-printer.ts";
 import type { ChatView } from "./chat-view.ts";
-import { childName, newsOfChild } from "./child-news.ts";
+import { childName, describeChange } from "./child-changes.ts";
 import { wakeLines } from "./compact.ts";
 import { eventOfEntry } from "./past-entries.ts";
 import { createRefresh } from "./refresh.ts";
@@ -44,7 +44,7 @@ const UNSHOWN_EVENTS: ReadonlySet<SessionEvent["type"]> = new Set([
 
 export class Conversation {
   session: Session;
-  family: Family = { items: [], more: 0, treeCost: null };
+  children: ChildrenOverview = { items: [], more: 0, treeCost: null };
   queue: Prompt[] = [];
   /** Prompts that the server has not confirmed yet. */
   readonly sending = new Map<string, string>();
@@ -76,11 +76,13 @@ export class Conversation {
       activity === "waiting" || BUSY.includes(activity);
     // The refreshed state may be ahead of the log, and only the log has been shown.
     const isBehind = this.#seen < this.session.lastSeq;
-    return isBehind || isUp(this.session) || this.queue.length > 0 || this.family.items.some(isUp);
+    return (
+      isBehind || isUp(this.session) || this.queue.length > 0 || this.children.items.some(isUp)
+    );
   }
 
   childOf(id: string): Child | undefined {
-    return this.family.items.find(({ sessionId }) => sessionId === id);
+    return this.children.items.find(({ sessionId }) => sessionId === id);
   }
 
   /** Shows the last messages before joining; returns the person's own prompts among them, oldest first. */
@@ -231,7 +233,7 @@ export class Conversation {
 
   async #showWaiting(): Promise<void> {
     await this.refresh();
-    const busy = this.family.items.filter(({ activity }) => BUSY.includes(activity));
+    const busy = this.children.items.filter(({ activity }) => BUSY.includes(activity));
     const names = busy.slice(0, NAMED).map(childName).join(", ");
     const more = busy.length > NAMED ? ` and ${busy.length - NAMED} more` : "";
     if (busy.length > 0) this.#options.view.note(`Delegated · waiting for ${names}${more}`);
@@ -240,14 +242,14 @@ export class Conversation {
   async #look(): Promise<void> {
     const { api, view } = this.#options;
     const { id } = this.session;
-    const [{ session }, family] = await Promise.all([
+    const [{ session }, children] = await Promise.all([
       api.sessions.get({ id }),
       api.delegation.children({ id }),
     ]);
-    const noticeLines = this.#knowsFamily ? childNotices(this.family.items, family.items) : [];
+    const noticeLines = this.#knowsFamily ? childNotices(this.children.items, children.items) : [];
     this.#knowsFamily = true;
     this.session = session;
-    this.family = family;
+    this.children = children;
     for (const line of noticeLines) view.note(line);
     view.changed();
   }
@@ -265,7 +267,7 @@ export class Conversation {
 
 function childNotices(before: readonly Child[], now: readonly Child[]): string[] {
   return now.flatMap((child) => {
-    const notice = newsOfChild(
+    const notice = describeChange(
       before.find(({ sessionId }) => sessionId === child.sessionId),
       child,
     );

@@ -80,7 +80,7 @@ export async function talkInLines(
 async function readLines(host: CliHost, chat: Chat): Promise<void> {
   for await (const line of createInterface({ input: Readable.from(host.stdin) })) {
     if (chat.hasLeft) return;
-    await chat.say(line);
+    await chat.submit(line);
   }
 }
 
@@ -92,7 +92,7 @@ function untilSettled(
   return new Promise((resolve) => {
     const look = () => {
       const isSettled = chat.outcomes().every((prompt) => prompt !== undefined);
-      if (isSettled && !(isPatient && chat.isHandedOn)) resolve();
+      if (isSettled && !(isPatient && chat.isDelegated)) resolve();
     };
     onChange(look);
     look();

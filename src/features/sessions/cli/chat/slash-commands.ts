@@ -22,13 +22,13 @@ export type CommandName = NameOf<keyof typeof COMMANDS>;
 
 const NAMES = Object.keys(COMMANDS).map((usage) => usage.split(" ", 1)[0] as CommandName);
 
-export type Said =
+export type ParsedInput =
   | { type: "nothing" }
   | { type: "prompt"; text: string }
   | { type: "command"; name: CommandName; rest: string }
   | { type: "unknown"; word: string };
 
-export function readLine(text: string): Said {
+export function parseInput(text: string): ParsedInput {
   if (text.trim() === "") return { type: "nothing" };
   if (!text.startsWith("/")) return { type: "prompt", text };
   if (text.startsWith("//")) return { type: "prompt", text: text.slice(1) };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Child } from "#features/delegation/contract.ts";
 import type { ChildEvent } from "#protocol/notices/notices.ts";
-import { newsOfChild } from "./child-news.ts";
+import { describeChange } from "./child-changes.ts";
 import { wakeLines } from "./compact.ts";
-import { helpLines, readLine } from "./slash-commands.ts";
+import { helpLines, parseInput } from "./slash-commands.ts";
 
 describe("a typed line", () => {
   it.each([
@@ -18,7 +18,7 @@ describe("a typed line", () => {
     ["/constructor", { type: "unknown", word: "/constructor" }],
     [" /stop", { type: "prompt", text: " /stop" }],
   ])("%j", (text, said) => {
-    expect(readLine(text)).toEqual(said);
+    expect(parseInput(text)).toEqual(said);
   });
 
   it("can be looked up", () => {
@@ -36,13 +36,13 @@ describe("what children do", () => {
       ...fields,
     }) as Child;
 
-  it("is told when it begins, fails or is over, and not at every step", () => {
-    expect(newsOfChild(undefined, child({}))).toBe("Tests: started");
-    expect(newsOfChild(child({}), child({ activity: "idle" }))).toBeNull();
-    expect(newsOfChild(child({}), child({ activity: "failed" }))).toBe("Tests: failed");
-    expect(newsOfChild(child({}), child({ lifecycle: "archived" }))).toBe("Tests: archived");
-    expect(newsOfChild(child({ lifecycle: "archived" }), child({}))).toBe("Tests: resumed");
-    expect(newsOfChild(undefined, child({ lifecycle: "archived" }))).toBeNull();
+  it("is reported when a child starts, fails or ends, and not at every step", () => {
+    expect(describeChange(undefined, child({}))).toBe("Tests: started");
+    expect(describeChange(child({}), child({ activity: "idle" }))).toBeNull();
+    expect(describeChange(child({}), child({ activity: "failed" }))).toBe("Tests: failed");
+    expect(describeChange(child({}), child({ lifecycle: "archived" }))).toBe("Tests: archived");
+    expect(describeChange(child({ lifecycle: "archived" }), child({}))).toBe("Tests: resumed");
+    expect(describeChange(undefined, child({ lifecycle: "archived" }))).toBeNull();
   });
 
   it("reaches the parent as a prompt of which only the heads are shown", () => {

@@ -25,7 +25,7 @@ export async function readTrees(api: Api, { rootId, all }: TreeQuery): Promise<T
         .filter(({ children }) => children.length > 0)
         .map(({ id }) => api.delegation.children({ id })),
     ),
-    Promise.all(bare.map(async ({ id }) => [id, await doingOf(api, id)] as const)),
+    Promise.all(bare.map(async ({ id }) => [id, await currentActionOf(api, id)] as const)),
   ]);
   const children = new Map<string, Child>(
     families.flatMap(({ items }) => items.map((child) => [child.sessionId, child] as const)),
@@ -47,7 +47,7 @@ async function describePendingApprovals(api: Api): Promise<[id: string, words: s
 }
 
 /** Last entry of a root, in a line; children report their own. */
-async function doingOf(api: Api, id: string): Promise<string> {
+async function currentActionOf(api: Api, id: string): Promise<string> {
   const { items } = await api.sessions.transcript({ id, query: { limit: 1 } });
   const [entry] = items;
   if (!entry) return "";

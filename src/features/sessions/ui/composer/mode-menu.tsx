@@ -9,7 +9,7 @@ const MODES: Record<QueueMode, { name: string; means: string }> = {
   interrupt: { name: "Interrupt", means: "Aborts the running turn immediately" },
 };
 
-const OFFERED: readonly QueueMode[] = ["followup", "collect", "steer"];
+const AVAILABLE_MODES: readonly QueueMode[] = ["followup", "collect", "steer"];
 
 export function ModeMenu({
   mode,
@@ -18,7 +18,7 @@ export function ModeMenu({
   mode: QueueMode;
   onChange: (mode: QueueMode) => void;
 }) {
-  const modes = OFFERED.includes(mode) ? OFFERED : [...OFFERED, mode];
+  const modes = AVAILABLE_MODES.includes(mode) ? AVAILABLE_MODES : [...AVAILABLE_MODES, mode];
   return (
     <DropdownMenu.Root>
       <DropdownMenu.Trigger

@@ -32,7 +32,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("a prompt that was handed on asks for the children of its own session only", async () => {
+test("a delegated prompt loads the children of its own session only", async () => {
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   act(() =>
     root.render(

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { useEffect, useState } from "react";
-import { useFamily } from "#features/sessions/ui/tree/use-families.ts";
+import { useChildrenOverview } from "#features/sessions/ui/tree/use-children.ts";
 import { api } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { clockTime, fullTime } from "#surfaces/web/kit/text/time-words.ts";
-import { isAtWork } from "../tree/family-words.ts";
+import { isAtWork } from "../tree/children-words.ts";
 import { type Receipt, receiptOf, type Tone } from "./receipt.ts";
 
 /** Delay before a row loads its receipt: rows that scroll by ask for nothing. */
@@ -40,12 +40,12 @@ export function ReceiptLine({ promptId, isFollowed }: ReceiptLineProps) {
   });
   const sessionId = found.data?.prompt.sessionId;
   const isWaiting = found.data !== undefined && found.data.prompt.endedWaitingFor !== null;
-  const family = useFamily(sessionId ?? "", isWaiting && !isFollowed);
+  const children = useChildrenOverview(sessionId ?? "", isWaiting && !isFollowed);
   // The line keeps its height while the receipt loads, so that nothing jumps.
   if (found.data === undefined) return <div aria-hidden className="h-5" />;
   const receipt = receiptOf(found.data.prompt, {
     isFollowed,
-    children: family === undefined ? null : family.items.filter(isAtWork).length,
+    children: children === undefined ? null : children.items.filter(isAtWork).length,
   });
   return (
     <div

@@ -25,7 +25,7 @@ export function useRetry() {
       }
       if (promptId !== null) await api.prompts.retry({ id: promptId });
     },
-    onSuccess: (_, { promptId }) => toasts.say(promptId === null ? "Model changed" : "Retrying"),
+    onSuccess: (_, { promptId }) => toasts.show(promptId === null ? "Model changed" : "Retrying"),
     onError: (error) => toasts.fail("Couldn't retry", error),
     onSettled: (_, __, { sessionId }) => {
       void queryClient.invalidateQueries({ queryKey: keys.queue(sessionId) });

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { memo } from "react";
-import { listedState } from "#features/sessions/ui/tree/family-words.ts";
+import { listedState } from "#features/sessions/ui/tree/children-words.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { ActivityDot } from "#surfaces/web/kit/activity-mark.tsx";
 import { revealLine } from "#surfaces/web/kit/text/reveal.ts";

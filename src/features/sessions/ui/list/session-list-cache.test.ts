@@ -62,7 +62,7 @@ test("the address says what is listed, and nonsense in it is ignored", () => {
   expect(filterFor({ view: "all" })).toEqual({ q: undefined });
 });
 
-test("the open view asks for what is not put away, so no page is full of archived sessions", () => {
+test("the open view requests no archived sessions, so no page is full of them", () => {
   const open = filterFor({});
   expect(open.lifecycle).toBe("active,hibernated");
   expect(matchesFilter(session("a", { lifecycle: "archived" }), open)).toBe(false);

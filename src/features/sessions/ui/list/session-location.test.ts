@@ -21,7 +21,7 @@ describe("where a session works", () => {
     });
   });
 
-  it("is a folder, or nothing to tell", () => {
+  it("is a folder, or null", () => {
     const projectDir = "/srv/work/shop/";
     expect(locationOf({ ...NOWHERE, projectDir })).toEqual({
       short: "shop",

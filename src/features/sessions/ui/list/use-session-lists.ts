@@ -64,7 +64,7 @@ function refreshRelatives(
   const parents = new Set([before?.parentSessionId, now.parentSessionId]);
   for (const id of parents) {
     if (!id) continue;
-    void queryClient.invalidateQueries({ queryKey: keys.family(id) });
+    void queryClient.invalidateQueries({ queryKey: keys.childrenOf(id) });
     void refreshOrchestration(queryClient, id);
   }
   if (now.isOrchestrator && before?.lifecycle !== now.lifecycle)
@@ -103,7 +103,7 @@ export function useMyChanges(): void {
       refreshAllOrchestration(queryClient);
       await Promise.all([
         queryClient.invalidateQueries({ queryKey: keys.sessionLists }),
-        queryClient.invalidateQueries({ queryKey: keys.families }),
+        queryClient.invalidateQueries({ queryKey: keys.allChildren }),
       ]);
     });
     const refreshApprovals = () => void queryClient.invalidateQueries({ queryKey: keys.approvals });

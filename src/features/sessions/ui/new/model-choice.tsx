@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Sparkles } from "lucide-react";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import { Button } from "#surfaces/web/kit/button.tsx";
 import { SelectField } from "#surfaces/web/kit/field.tsx";
 import { priceWords } from "#surfaces/web/kit/text/money-words.ts";
@@ -10,7 +10,7 @@ const DEMO_PROVIDER = "demo";
 const ADD = "add";
 
 interface ModelChoiceProps {
-  models: readonly ModelOffer[];
+  models: readonly ModelCapability[];
   /** Empty for automatic choice. */
   chosen: string;
   onChange: (model: string) => void;
@@ -51,13 +51,13 @@ export function ModelChoice({ models, chosen, onChange, onAdd }: ModelChoiceProp
   );
 }
 
-function priceHint({ price }: ModelOffer): string {
+function priceHint({ price }: ModelCapability): string {
   const words = priceWords(price);
   return price === null || words === "free" ? words : `${words} per million tokens`;
 }
 
 interface DemoNoticeProps {
-  models: readonly ModelOffer[];
+  models: readonly ModelCapability[];
   onAdd: (() => void) | undefined;
 }
 

@@ -3,7 +3,7 @@ import { type FormEvent, type KeyboardEvent, useLayoutEffect, useRef, useState }
 import type { AnswerOf, ApiRoutes } from "#client/index.ts";
 import { AddModel } from "#features/providers/ui/lazy-add-model.tsx";
 import { useModels } from "#features/providers/ui/use-models.ts";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import { titleFrom } from "#protocol/names/session-title.ts";
 import { ApiError, api, messageOf } from "#surfaces/web/kit/api/api-client.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
@@ -34,7 +34,7 @@ export function NewSessionForm({ onCreated }: { onCreated: () => void }) {
   const [isAdding, setIsAdding] = useState(false);
   const [model, setModel] = useState("");
   const mayManage = useIsAdmin();
-  const added = ([first]: ModelOffer[]) => first && setModel(first.id);
+  const added = ([first]: ModelCapability[]) => first && setModel(first.id);
   // The dialog is outside of the form: submitting it must not submit the session.
   return (
     <>

@@ -29,7 +29,7 @@ export function RedactProvider({
     mutationFn: (entryId: string) => api.sessions.redactEntry({ id: sessionId, entryId }),
     onSuccess: ({ redacted }) => {
       setTarget(undefined);
-      toasts.say("Content removed");
+      toasts.show("Content removed");
       forgetRedacted(queryClient, sessionId, redacted);
     },
     onError: (error) => {

@@ -1,12 +1,12 @@
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
-import type { Family } from "#features/delegation/contract.ts";
+import type { ChildrenOverview } from "#features/delegation/contract.ts";
 import { NoSandboxMark } from "#features/sessions/ui/list/sandbox-state.tsx";
 import { locationOf } from "#features/sessions/ui/list/session-location.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { ActivityLabel } from "#surfaces/web/kit/activity-mark.tsx";
 import { moneyWords } from "#surfaces/web/kit/text/money-words.ts";
-import { hasChildren, stateWords } from "../tree/family-words.ts";
+import { hasChildren, stateWords } from "../tree/children-words.ts";
 import { LocationFact } from "./location-fact.tsx";
 import { useSessionModel } from "./session-model.ts";
 import { SessionPersona } from "./session-persona.tsx";
@@ -14,14 +14,14 @@ import { usageWords, useSessionUsage } from "./session-usage.ts";
 
 interface SessionFactsProps {
   session: Session;
-  family: Family | undefined;
+  overview: ChildrenOverview | undefined;
   /** True if archived or terminated. */
   isPutAway: boolean;
 }
 
 /** Shows the line under a session's title: state, location, model, persona and cost. */
-export function SessionFacts({ session, family, isPutAway }: SessionFactsProps) {
-  const isParent = family !== undefined && hasChildren(family);
+export function SessionFacts({ session, overview, isPutAway }: SessionFactsProps) {
+  const isParent = overview !== undefined && hasChildren(overview);
   const usage = useSessionUsage(session);
   const model = useSessionModel(session);
   const words = usage && usageWords(session, usage);
@@ -35,7 +35,7 @@ export function SessionFacts({ session, family, isPutAway }: SessionFactsProps) 
         data-testid="activity"
         data-activity={session.activity}
       >
-        <ActivityLabel activity={session.activity} words={stateWords(session, family)} />
+        <ActivityLabel activity={session.activity} words={stateWords(session, overview)} />
       </span>
       {isPutAway && <Fact>{session.lifecycle}</Fact>}
       {location && (
@@ -67,8 +67,8 @@ export function SessionFacts({ session, family, isPutAway }: SessionFactsProps) 
         </Fact>
       )}
       {isParent && (
-        <Fact label={`Cost including child sessions: ${moneyWords(family.treeCost)}`}>
-          {family.treeCost === null ? "$?" : moneyWords(family.treeCost)}
+        <Fact label={`Cost including child sessions: ${moneyWords(overview.treeCost)}`}>
+          {overview.treeCost === null ? "$?" : moneyWords(overview.treeCost)}
           <span className="@max-sm:hidden"> incl. children</span>
         </Fact>
       )}

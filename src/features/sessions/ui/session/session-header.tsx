@@ -3,7 +3,7 @@ import { Pencil } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { UNTITLED } from "#features/sessions/ui/list/untitled.ts";
 import { shareSession } from "#features/sessions/ui/list/use-session-lists.ts";
-import { useFamily } from "#features/sessions/ui/tree/use-families.ts";
+import { useChildrenOverview } from "#features/sessions/ui/tree/use-children.ts";
 import { OrchestrationButton } from "#features/supervision/ui/orchestration-button.tsx";
 import { BoardLink } from "#features/tasks/ui/board-link.tsx";
 import type { Session } from "#protocol/sessions.ts";
@@ -14,7 +14,7 @@ import { focusOnMount } from "#surfaces/web/kit/hooks/focus-on-mount.ts";
 import { DrawerButton } from "#surfaces/web/kit/side-drawer.tsx";
 import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
 import { useToasts } from "#surfaces/web/kit/toast.tsx";
-import { hasChildren } from "../tree/family-words.ts";
+import { hasChildren } from "../tree/children-words.ts";
 import { WorkspaceButtons } from "../workspace/workspace-buttons.tsx";
 import { HeaderActions } from "./header-actions.tsx";
 import { ParentCrumb } from "./parent-crumb.tsx";
@@ -38,8 +38,8 @@ export function SessionHeader({
   isOrchestrating,
   onOrchestrate,
 }: SessionHeaderProps) {
-  const family = useFamily(session.id, session.parentSessionId === null);
-  const isParent = family !== undefined && hasChildren(family);
+  const overview = useChildrenOverview(session.id, session.parentSessionId === null);
+  const isParent = overview !== undefined && hasChildren(overview);
   const isPutAway = session.lifecycle === "archived" || session.lifecycle === "terminated";
   return (
     <header className="flex min-h-14 shrink-0 items-center gap-1 border-b border-line py-2 pr-2 pl-2 md:pl-5">
@@ -51,7 +51,7 @@ export function SessionHeader({
         ) : (
           <h1 className="truncate text-[0.9375rem] font-semibold">{revealLine(name)}</h1>
         )}
-        <SessionFacts session={session} family={family} isPutAway={isPutAway} />
+        <SessionFacts session={session} overview={overview} isPutAway={isPutAway} />
       </div>
       <div className="md:hidden">
         <ConnectionTrouble />

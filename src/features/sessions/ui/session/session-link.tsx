@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Family } from "#features/delegation/contract.ts";
+import type { ChildrenOverview } from "#features/delegation/contract.ts";
 import type { Session } from "#protocol/sessions.ts";
 import { keys } from "#surfaces/web/kit/api/query-keys.ts";
 import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
@@ -33,8 +33,10 @@ function useKnownTitle(sessionId: string): string | null {
   const queryClient = useQueryClient();
   const session = queryClient.getQueryData<{ session: Session }>(keys.session(sessionId));
   if (session?.session.title) return session.session.title;
-  for (const [, family] of queryClient.getQueriesData<Family>({ queryKey: keys.families })) {
-    const child = family?.items.find((item) => item.sessionId === sessionId);
+  for (const [, children] of queryClient.getQueriesData<ChildrenOverview>({
+    queryKey: keys.allChildren,
+  })) {
+    const child = children?.items.find((item) => item.sessionId === sessionId);
     if (child?.title) return child.title;
   }
   return null;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sampleEvent } from "../transcript/samples.ts";
 import { lastModelIn, speakerOf } from "./session-model.ts";
 
-test("the last call of a model tells which it was", () => {
+test("the model is the one of the last call", () => {
   const call = (seq: number, model: unknown) =>
     sampleEvent({ seq, type: "model_call", data: { model } });
   const other = sampleEvent({ seq: 9, type: "message" });

@@ -18,7 +18,7 @@ export function SessionPersona({ sessionId, persona, mayRefresh }: SessionPerson
   const refresh = useMutation({
     mutationFn: () => api.briefing.refreshPersona({ id: sessionId }),
     onSuccess: (now) =>
-      toasts.say(`${now.persona} updated to version ${now.version}`, "Used from the next turn."),
+      toasts.show(`${now.persona} updated to version ${now.version}`, "Used from the next turn."),
     onError: (error) => toasts.fail("Couldn't update the persona", error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: keys.session(sessionId) }),
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 import { troubleOf } from "./trouble.ts";
 
@@ -11,7 +11,7 @@ const usable = (id: string) => ({ id, provider: id.split("/")[0], usable: true, 
 const offers = [
   usable("anthropic/sonnet"),
   { id: "house/*", provider: "house", usable: false, why: "house does not answer. Start it." },
-] as ModelOffer[];
+] as ModelCapability[];
 
 describe("the trouble of a session", () => {
   it("is none when its model works and its last turn did not fail", () => {
@@ -41,7 +41,7 @@ describe("the trouble of a session", () => {
     expect(troubleOf(session("anthropic/sonnet"), wakeUp, offers)?.promptId).toBeNull();
   });
 
-  it("tells before the next prompt that its model cannot be used", () => {
+  it("warns before the next prompt that the model cannot be used", () => {
     expect(troubleOf(session("house/llama"), undefined, offers)?.text).toBe(
       "house does not answer. Start it.",
     );

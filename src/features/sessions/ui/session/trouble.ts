@@ -1,5 +1,5 @@
 /** Problems of a session in words: its last turn failed, or its model cannot be used. Pure. */
-import type { ModelOffer } from "#protocol/models.ts";
+import type { ModelCapability } from "#protocol/models.ts";
 import type { Prompt, Session } from "#protocol/sessions.ts";
 
 export interface Trouble {
@@ -14,7 +14,7 @@ export interface Trouble {
 export function troubleOf(
   session: Session,
   failed: Prompt | undefined,
-  models: readonly ModelOffer[],
+  models: readonly ModelCapability[],
 ): Trouble | null {
   if (failed?.error) {
     const isModel = /^(?:model_|context_too_long)/.test(failed.error.code);
@@ -33,7 +33,10 @@ function modelTitle({ model }: Session): string {
 }
 
 /** Returns why no runner can use the model; null if one can, or if nothing is known. */
-function modelProblem({ model, runtime }: Session, models: readonly ModelOffer[]): string | null {
+function modelProblem(
+  { model, runtime }: Session,
+  models: readonly ModelCapability[],
+): string | null {
   if (model === null || runtime !== "native" || models.length === 0) return null;
   if (models.some(({ id, usable }) => id === model && usable)) return null;
   const provider = model.slice(0, model.indexOf("/"));

@@ -36,7 +36,7 @@ function RelocateButton({ session }: { session: Session }) {
     mutationFn: () => api.sessions.relocate({ id: session.id }),
     onSuccess: ({ session: moved }) => {
       shareSession(queryClient, moved);
-      toasts.say(
+      toasts.show(
         "Session moved to another machine",
         "Recorded changes were kept; everything else was left behind.",
       );

@@ -107,7 +107,7 @@ test("each new day is named once", () => {
   expect(types(build([prompt, later]))).toEqual(["day", "prompt", "day", "agent", "text"]);
 });
 
-test("tells a wake-up from a prompt, and what a child said from a notice", () => {
+test("distinguishes a notice from a prompt, and a forwarded message from a notice", () => {
   const system = { kind: "system", id: "orchestration", name: "Muster" } as const;
   const child = { kind: "session", id: "ses_2", name: "Research" } as const;
   const notice = { kind: "children", waitEnded: "time", items: [] } as const;
@@ -173,7 +173,7 @@ test("messages and news of the board are told, not said", () => {
   expect(old.at(-1)).toMatchObject({ type: "prompt" });
 });
 
-test("a turn that waited is followed by news of children to its own thread", () => {
+test("a turn that waited is followed by notices about children in its own thread", () => {
   const notice: Notice = { kind: "children", waitEnded: null, items: [] };
   const news = { kind: "prompt", role: "user", notice } as const;
   const isFollowed = (thread: string) =>

@@ -10,10 +10,10 @@ import { clockTime, dayName, fullTime, until } from "#surfaces/web/kit/text/time
 import { Redactable } from "../redaction/redact-entry.tsx";
 import { redactableAs } from "../redaction/redactable.ts";
 import { SessionLink } from "../session/session-link.tsx";
-import { CallRow, ForwardedRow } from "../tree/kin-rows.tsx";
+import { CallRow, ForwardedRow } from "../tree/relative-rows.tsx";
+import { AsideRow, WakeRow } from "./notice-rows.tsx";
 import { PromptRow } from "./prompt-row.tsx";
 import type { Row } from "./rows.ts";
-import { AsideRow, WakeRow } from "./told-rows.tsx";
 
 interface TranscriptRowProps {
   row: Row;

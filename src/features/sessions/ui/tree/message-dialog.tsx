@@ -28,7 +28,7 @@ export function MessageDialog({ session, onClose }: { session: Session; onClose:
         body: { content: text, mode, dispatchId: dispatchId.current },
       }),
     onSuccess: () => {
-      toasts.say("Message sent");
+      toasts.show("Message sent");
       onClose();
     },
   });

@@ -12,7 +12,7 @@ import type { Activity, Session } from "#protocol/sessions.ts";
 
 export type NodeAction = "open" | "message" | "stop" | "detach" | "settings" | "end";
 
-interface OfferedAction {
+interface AvailableAction {
   action: NodeAction;
   label: string;
   Icon: LucideIcon;
@@ -27,9 +27,9 @@ const ACTIVE_TURN: ReadonlySet<Activity> = new Set([
   "unknown",
 ]);
 
-export function offeredActions(session: Session): OfferedAction[] {
+export function availableActions(session: Session): AvailableAction[] {
   const isOpen = session.lifecycle === "active" || session.lifecycle === "hibernated";
-  const offered: (OfferedAction | false)[] = [
+  const offered: (AvailableAction | false)[] = [
     { action: "open", label: "Open", Icon: ArrowRight, isGrave: false },
     isOpen && { action: "message", label: "Send a message…", Icon: MessageSquare, isGrave: false },
     ACTIVE_TURN.has(session.activity) && {

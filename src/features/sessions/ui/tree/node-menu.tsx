@@ -2,7 +2,7 @@ import { Ellipsis } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 import { useState } from "react";
 import type { Session } from "#protocol/sessions.ts";
-import { type NodeAction, offeredActions } from "./node-actions.ts";
+import { availableActions, type NodeAction } from "./node-actions.ts";
 
 const BUTTON =
   "grid size-7 place-items-center rounded-md text-ink-faint hover:bg-line hover:text-ink data-[state=open]:bg-line max-md:size-9";
@@ -43,7 +43,7 @@ export function NodeMenu({ session, name, isReachable, onAction }: NodeMenuProps
           collisionPadding={12}
           className="animate-rise z-50 min-w-48 rounded-xl border border-line bg-raised p-1 shadow-float"
         >
-          {offeredActions(session).map(({ action, label, Icon, isGrave }) => (
+          {availableActions(session).map(({ action, label, Icon, isGrave }) => (
             <DropdownMenu.Item
               key={action}
               onSelect={() => onAction(action, session)}

@@ -23,11 +23,11 @@ import {
   useOrchestratorSession,
 } from "#surfaces/web/kit/hooks/use-orchestrator.ts";
 import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
-import { doingWords } from "./doing-words.ts";
+import { currentActionWords } from "./current-action-words.ts";
 import { TreeItem } from "./tree-item.tsx";
 import { moveBy } from "./tree-keys.ts";
 import { buildTree, missingAncestors, type TreeRow } from "./tree-rows.ts";
-import { useChildren } from "./use-families.ts";
+import { useChildren } from "./use-children.ts";
 import { useFolded } from "./use-folded.ts";
 import { useNodeActions } from "./use-node-actions.tsx";
 import { useOpenChildren } from "./use-open-children.ts";
@@ -78,7 +78,7 @@ export function SessionTree({ sessions: listed }: { sessions: readonly Session[]
               {...row}
               name={nameOf(row.session, isMine ? identity : null)}
               avatar={isMine ? (identity?.avatar ?? null) : undefined}
-              doing={doingWords(row.session, children.get(id), pending.get(id))}
+              currentAction={currentActionWords(row.session, children.get(id), pending.get(id))}
               now={now}
               isReachable={id === reachable}
               onFold={fold}

@@ -10,7 +10,7 @@ import { Avatar } from "#surfaces/web/kit/avatar.tsx";
 import { COST_UNKNOWN, moneyWords, plural } from "#surfaces/web/kit/text/money-words.ts";
 import { revealLine } from "#surfaces/web/kit/text/reveal.ts";
 import { ago, fullTime } from "#surfaces/web/kit/text/time-words.ts";
-import { listedState } from "./family-words.ts";
+import { listedState } from "./children-words.ts";
 import type { NodeAction } from "./node-actions.ts";
 import { NodeMenu } from "./node-menu.tsx";
 import type { TreeRow } from "./tree-rows.ts";
@@ -20,7 +20,7 @@ export interface TreeItemProps extends TreeRow {
   /** Set for an orchestrator only. */
   avatar?: string | null | undefined;
   /** Activity in one line, if known. */
-  doing: string | null;
+  currentAction: string | null;
   now: number;
   /** True for the one row of the tree in the Tab order. */
   isReachable: boolean;
@@ -133,10 +133,10 @@ function Mark({ session, hiddenNeedsYou, now }: TreeItemProps) {
 }
 
 /** Always includes the state in words, for people who cannot see the dot's colour. */
-function ActivityText({ session, doing }: TreeItemProps) {
+function ActivityText({ session, currentAction }: TreeItemProps) {
   const { activity, lifecycle, counts } = session;
   const word = lifecycle === "archived" ? "Archived" : listedState(session);
-  const line = doing === null || doing === "" ? null : revealLine(doing);
+  const line = currentAction === null || currentAction === "" ? null : revealLine(currentAction);
   return (
     <span className="min-w-0 flex-1 truncate" title={line ?? undefined}>
       <span className={clsx(activity === "failed" && "text-bad", line !== null && "sr-only")}>

@@ -44,12 +44,12 @@ export function useNodeActions() {
   );
   const change = useMutation({
     mutationFn: ({ kind, id }: { kind: keyof typeof CHANGES; id: string }) => CHANGES[kind].run(id),
-    onSuccess: (_, { kind }) => toasts.say(CHANGES[kind].done),
+    onSuccess: (_, { kind }) => toasts.show(CHANGES[kind].done),
     onError: (error, { kind }) => toasts.fail(CHANGES[kind].failed, error),
     onSettled: (_, __, { id }) => {
       void queryClient.invalidateQueries({ queryKey: keys.sessionLists });
       void queryClient.invalidateQueries({ queryKey: keys.session(id) });
-      void queryClient.invalidateQueries({ queryKey: keys.families });
+      void queryClient.invalidateQueries({ queryKey: keys.allChildren });
     },
   });
   const { mutate } = change;

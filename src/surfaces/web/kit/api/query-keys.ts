@@ -5,7 +5,7 @@ import type { SearchKind } from "#features/search/contract.ts";
 import type { SecretScope } from "#features/secrets/contract.ts";
 import type { TaskStatus } from "#features/tasks/contract.ts";
 import type { UsageGroup } from "#features/usage/contract.ts";
-import type { MemoryFilter } from "./memory-shelf.ts";
+import type { MemoryFilter } from "./memory-scope.ts";
 
 export type SessionFilter = Pick<
   QueryOf<ApiRoutes["sessions"]["list"]>,
@@ -18,7 +18,7 @@ export interface MessageFilter
   unreadOnly?: boolean;
 }
 
-export type PruneWish = Pick<PruneRequest, "below" | "unusedDays">;
+export type PruneFilter = Pick<PruneRequest, "below" | "unusedDays">;
 
 export interface SearchFor {
   words: string;
@@ -43,8 +43,8 @@ export const keys = {
   preferences: ["preferences"] as const,
   /** Below `preferences`, so that it becomes stale with it. */
   modelForAll: ["preferences", "model for all"] as const,
-  families: ["family"] as const,
-  family: (parentId: string) => ["family", parentId] as const,
+  allChildren: ["family"] as const,
+  childrenOf: (parentId: string) => ["family", parentId] as const,
   transcript: (id: string) => ["transcript", id] as const,
   tail: (id: string) => ["tail", id] as const,
   queue: (id: string) => ["queue", id] as const,
@@ -96,8 +96,8 @@ export const keys = {
   taskAnywhere: (id: string) => ["task", "anywhere", id] as const,
   memories: ["memories"] as const,
   memoryList: (filter: MemoryFilter) => ["memories", "list", filter] as const,
-  memoryShelves: ["memories", "shelves"] as const,
-  prunable: (wish: PruneWish) => ["memories", "prunable", wish] as const,
+  memoryScopes: ["memories", "shelves"] as const,
+  prunable: (wish: PruneFilter) => ["memories", "prunable", wish] as const,
   /** Keyed by the last update: the history stays the same until the memory is written again. */
   memoryHistory: (id: string, updatedAt: string) => ["memory history", id, updatedAt] as const,
   messages: ["messages"] as const,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SIGN_IN_PROBLEMS } from "#protocol/sign-in.ts";
 import { problemIn, startUrl } from "./sign-in.ts";
 
-test("a problem in an address is told in our own words", () => {
+test("a problem code in an address is shown in our own words", () => {
   expect(problemIn("")).toBeNull();
   expect(problemIn("?problem=account_unknown")).toBe(SIGN_IN_PROBLEMS.account_unknown);
   for (const made of ["Call+this+number", "toString", "__proto__", ""])

@@ -11,7 +11,7 @@ class FakeSocket implements Socket {
     this.sent.push(JSON.parse(text));
   }
   close() {}
-  say(frame: object) {
+  emit(frame: object) {
     this.onmessage?.({ data: JSON.stringify(frame) });
   }
 }
@@ -47,7 +47,7 @@ test("subscribes from where the reader is, on every connection, and skips what i
   client.start();
   current().onopen?.();
   expect(current().sent).toEqual([{ op: "subscribe", topic, after: 3 }]);
-  for (const seq of [3, 4, 5, 5]) current().say(event(seq));
+  for (const seq of [3, 4, 5, 5]) current().emit(event(seq));
   expect(seen).toEqual([4, 5]);
 
   current().onclose?.();
@@ -56,7 +56,7 @@ test("subscribes from where the reader is, on every connection, and skips what i
   current().onopen?.();
   expect(client.connection).toBe("live");
   expect(current().sent).toEqual([{ op: "subscribe", topic, after: 5 }]);
-  for (const seq of [5, 6]) current().say(event(seq));
+  for (const seq of [5, 6]) current().emit(event(seq));
   expect(seen).toEqual([4, 5, 6]);
 });
 
@@ -65,14 +65,14 @@ test("a hole is asked for again; what was sent before the answer does not close 
   client.subscribe(topic, reader, 0);
   client.start();
   current().onopen?.();
-  current().say({ op: "subscribed", topic, after: 0 });
-  current().say(event(1));
-  current().say(event(4));
-  current().say(event(5));
+  current().emit({ op: "subscribed", topic, after: 0 });
+  current().emit(event(1));
+  current().emit(event(4));
+  current().emit(event(5));
   expect(seen).toEqual([1]);
   expect(current().sent.at(-1)).toEqual({ op: "subscribe", topic, after: 1 });
-  current().say({ op: "subscribed", topic, after: 1 });
-  for (const seq of [2, 3, 4, 5]) current().say(event(seq));
+  current().emit({ op: "subscribed", topic, after: 1 });
+  for (const seq of [2, 3, 4, 5]) current().emit(event(seq));
   expect(seen).toEqual([1, 2, 3, 4, 5]);
 });
 
@@ -81,10 +81,10 @@ test("a hole that is still there after asking again is accepted", () => {
   client.subscribe(topic, reader, 0);
   client.start();
   current().onopen?.();
-  current().say({ op: "subscribed", topic, after: 0 });
-  current().say(event(2));
-  current().say({ op: "subscribed", topic, after: 0 });
-  current().say(event(2));
+  current().emit({ op: "subscribed", topic, after: 0 });
+  current().emit(event(2));
+  current().emit({ op: "subscribed", topic, after: 0 });
+  current().emit(event(2));
   expect(seen).toEqual([2]);
 });
 
@@ -94,11 +94,11 @@ test("a reset drops unfinished text and reads on from the reader's own place", (
   client.subscribe(topic, { ...reader, onReset: () => resets++ }, 0);
   client.start();
   current().onopen?.();
-  current().say(event(1));
-  current().say({ op: "reset", topic, after: 0 });
+  current().emit(event(1));
+  current().emit({ op: "reset", topic, after: 0 });
   expect(resets).toBe(1);
   expect(current().sent.at(-1)).toEqual({ op: "subscribe", topic, after: 1 });
-  for (const seq of [1, 2]) current().say(event(seq));
+  for (const seq of [1, 2]) current().emit(event(seq));
   expect(seen).toEqual([1, 2]);
 });
 
@@ -127,15 +127,15 @@ test("hints and refusals reach the reader of their topic; nonsense reaches nobod
   client.start();
   current().onopen?.();
   expect(current().sent).toEqual([{ op: "subscribe", topic: "me" }]);
-  current().say({ topic: "me", type: "session_updated", id: "ses_1", rev: 4 });
-  current().say({ op: "error", topic: "me", code: "forbidden", message: "no" });
-  current().say({ topic: "other", type: "session_updated", id: "ses_1", rev: 4 });
+  current().emit({ topic: "me", type: "session_updated", id: "ses_1", rev: 4 });
+  current().emit({ op: "error", topic: "me", code: "forbidden", message: "no" });
+  current().emit({ topic: "other", type: "session_updated", id: "ses_1", rev: 4 });
   current().onmessage?.({ data: "{" });
   current().onmessage?.({ data: "[]" });
   expect(heard).toEqual(["session_updated ses_1", "forbidden"]);
 });
 
-test("says when the server has begun to tell, on every connection", () => {
+test("reports on every connection when the server has confirmed the subscription", () => {
   const { client, timers, current } = setUp();
   let begun = 0;
   client.subscribe("board:ses_1", { onSubscribed: () => begun++ });
@@ -143,7 +143,7 @@ test("says when the server has begun to tell, on every connection", () => {
   for (const times of [1, 2]) {
     current().onopen?.();
     expect(begun).toBe(times - 1);
-    current().say({ op: "subscribed", topic: "board:ses_1", after: 0 });
+    current().emit({ op: "subscribed", topic: "board:ses_1", after: 0 });
     expect(begun).toBe(times);
     current().onclose?.();
     timers.at(-1)?.run();

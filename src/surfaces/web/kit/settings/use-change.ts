@@ -21,7 +21,7 @@ export function useChange<T, R>(change: (input: T) => Promise<R>, words: ChangeW
     gcTime: 0,
     onSuccess: (result, input) => {
       const said = words.done?.(input, result);
-      if (said) toasts.say(said);
+      if (said) toasts.show(said);
       words.onDone?.(result);
     },
     onError: (error) => {

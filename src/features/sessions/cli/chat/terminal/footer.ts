@@ -1,7 +1,7 @@
 /** Footer of a conversation on a terminal: queue, status and input; pure. */
 import { type Style, safeLine, safeText } from "#surfaces/cli/kit/text/terminal.ts";
 import { graphemesOf, shortenTo, widthOf } from "#surfaces/cli/kit/text/text-width.ts";
-import type { Line } from "./line-editor.ts";
+import type { EditorLine } from "./line-editor.ts";
 import type { Footer } from "./screen.ts";
 
 export interface FooterFacts {
@@ -10,7 +10,7 @@ export interface FooterFacts {
   /** Approval that the input answers. */
   asked?: string | undefined;
   label: string;
-  line: Line;
+  line: EditorLine;
   columns: number;
   style: Style;
 }
@@ -37,7 +37,7 @@ export function drawFooter(facts: FooterFacts): Footer {
 }
 
 /** Wraps the typed text into rows behind its label, and places the cursor. */
-function typedRows({ text, cursor }: Line, label: string, columns: number): Footer {
+function typedRows({ text, cursor }: EditorLine, label: string, columns: number): Footer {
   const mark = shortenTo(`${label} `, Math.max(2, columns - 4));
   const indent = " ".repeat(widthOf(mark));
   const rows: string[] = [];

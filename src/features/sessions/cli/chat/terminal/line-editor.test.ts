@@ -1,14 +1,14 @@
 import { emitKeypressEvents, type Key } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { EMPTY_LINE, pressKey, type Typed } from "./line-editor.ts";
+import { EMPTY_LINE, type KeyResult, pressKey } from "./line-editor.ts";
 
 /** Types keys as a terminal sends them and Node reads them. */
 function type(keys: string, history: readonly string[] = [], from = EMPTY_LINE) {
   const stream = new PassThrough();
   emitKeypressEvents(stream);
   let line = from;
-  const done: Exclude<Typed, { type: "edited" }>[] = [];
+  const done: Exclude<KeyResult, { type: "edited" }>[] = [];
   stream.on("keypress", (letter: string | undefined, key: Key) => {
     const typed = pressKey(line, letter, key, history);
     if (typed.type === "edited") line = typed.line;

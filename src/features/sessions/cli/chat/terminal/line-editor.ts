@@ -5,40 +5,43 @@
 import type { Key } from "node:readline";
 import { graphemesOf } from "#surfaces/cli/kit/text/text-width.ts";
 
-export interface Line {
+export interface EditorLine {
   readonly text: string;
   /** Position of the next character, as an index of the text. */
   readonly cursor: number;
   /** True between the marks that a terminal puts around pasted text. */
   readonly isPasting: boolean;
   /** Position in the history, oldest first; null: at the unsent line. */
-  readonly place: number | null;
-  readonly begun: string;
+  readonly historyIndex: number | null;
+  readonly unsentText: string;
 }
 
-export const EMPTY_LINE: Line = {
+export const EMPTY_LINE: EditorLine = {
   text: "",
   cursor: 0,
   isPasting: false,
-  place: null,
-  begun: "",
+  historyIndex: null,
+  unsentText: "",
 };
 
-export type Typed =
-  | { type: "edited"; line: Line }
+export type KeyResult =
+  | { type: "edited"; line: EditorLine }
   | { type: "submitted"; text: string }
   | { type: "interrupted" }
   | { type: "left" }
   | { type: "redraw" };
 
-type Edit = (line: Line, history: readonly string[]) => Line | Exclude<Typed, { type: "edited" }>;
+type Edit = (
+  line: EditorLine,
+  history: readonly string[],
+) => EditorLine | Exclude<KeyResult, { type: "edited" }>;
 
 export function pressKey(
-  line: Line,
+  line: EditorLine,
   letter: string | undefined,
   key: Key,
   history: readonly string[],
-): Typed {
+): KeyResult {
   if (line.isPasting) return edited(paste(line, letter, key));
   const edit = EDITS[nameOf(key)];
   if (edit) {
@@ -49,7 +52,7 @@ export function pressKey(
   return edited(isText ? insert(line, letter) : line);
 }
 
-const edited = (line: Line): Typed => ({ type: "edited", line });
+const edited = (line: EditorLine): KeyResult => ({ type: "edited", line });
 
 function nameOf({ name, ctrl, meta }: Key): string {
   return `${ctrl ? "ctrl+" : ""}${meta ? "meta+" : ""}${name ?? ""}`;
@@ -59,7 +62,7 @@ function isPrintable(text: string): boolean {
   return !/\p{Cc}/u.test(text);
 }
 
-function paste(line: Line, letter: string | undefined, { name }: Key): Line {
+function paste(line: EditorLine, letter: string | undefined, { name }: Key): EditorLine {
   if (name === "paste-end") return { ...line, isPasting: false };
   if (name === "return") return insert(line, "\n");
   // The second half of a line break that was already taken.
@@ -68,17 +71,17 @@ function paste(line: Line, letter: string | undefined, { name }: Key): Line {
   return letter !== undefined && isPrintable(letter) ? insert(line, letter) : line;
 }
 
-function insert(line: Line, text: string): Line {
+function insert(line: EditorLine, text: string): EditorLine {
   const { cursor } = line;
   return {
     ...line,
     text: line.text.slice(0, cursor) + text + line.text.slice(cursor),
     cursor: cursor + text.length,
-    place: null,
+    historyIndex: null,
   };
 }
 
-function cut(line: Line, from: number, to: number): Line {
+function cut(line: EditorLine, from: number, to: number): EditorLine {
   return { ...line, text: line.text.slice(0, from) + line.text.slice(to), cursor: from };
 }
 
@@ -121,58 +124,58 @@ const EDITS: Record<string, Edit> = {
   "ctrl+n": (line, history) => recall(line, history, 1),
 };
 
-function submit(line: Line): ReturnType<Edit> {
+function submit(line: EditorLine): ReturnType<Edit> {
   const { text, cursor } = line;
   if (cursor === text.length && text.endsWith("\\"))
     return insert(cut(line, cursor - 1, cursor), "\n");
   return { type: "submitted", text };
 }
 
-const moved = (line: Line, cursor: number): Line => ({ ...line, cursor });
+const moved = (line: EditorLine, cursor: number): EditorLine => ({ ...line, cursor });
 
 /** Index of the character before the cursor, which may have several code units. */
-function before({ text }: Line, cursor: number): number {
+function before({ text }: EditorLine, cursor: number): number {
   return cursor - (graphemesOf(text.slice(0, cursor)).at(-1)?.length ?? 0);
 }
 
-function after({ text }: Line, cursor: number): number {
+function after({ text }: EditorLine, cursor: number): number {
   return cursor + (graphemesOf(text.slice(cursor)).at(0)?.length ?? 0);
 }
 
-function lineStart({ text, cursor }: Line): number {
+function lineStart({ text, cursor }: EditorLine): number {
   return text.lastIndexOf("\n", cursor - 1) + 1;
 }
 
-function lineEnd({ text, cursor }: Line): number {
+function lineEnd({ text, cursor }: EditorLine): number {
   const end = text.indexOf("\n", cursor);
   return end < 0 ? text.length : end;
 }
 
-function wordStart({ text, cursor }: Line): number {
+function wordStart({ text, cursor }: EditorLine): number {
   return cursor - (/\S*\s*$/.exec(text.slice(0, cursor))?.[0].length ?? 0);
 }
 
-function wordEnd({ text, cursor }: Line): number {
+function wordEnd({ text, cursor }: EditorLine): number {
   return cursor + (/^\s*\S*/.exec(text.slice(cursor))?.[0].length ?? 0);
 }
 
-function moveRow(line: Line, by: -1 | 1): Line {
+function moveRow(line: EditorLine, by: -1 | 1): EditorLine {
   const column = line.cursor - lineStart(line);
   const edge = by < 0 ? lineStart(line) - 1 : lineEnd(line) + 1;
   const target = moved(line, edge);
   return moved(line, Math.min(lineStart(target) + column, lineEnd(target)));
 }
 
-function recall(line: Line, history: readonly string[], by: -1 | 1): Line {
-  const place = (line.place ?? history.length) + by;
+function recall(line: EditorLine, history: readonly string[], by: -1 | 1): EditorLine {
+  const place = (line.historyIndex ?? history.length) + by;
   if (place < 0 || place > history.length) return line;
-  const begun = line.place === null ? line.text : line.begun;
+  const begun = line.historyIndex === null ? line.text : line.unsentText;
   const text = place === history.length ? begun : (history[place] ?? "");
   return {
     ...line,
     text,
     cursor: text.length,
-    place: place === history.length ? null : place,
-    begun,
+    historyIndex: place === history.length ? null : place,
+    unsentText: begun,
   };
 }

@@ -3,11 +3,15 @@ import { guardOutput } from "#surfaces/cli/kit/text/guarded-output.ts";
 import { styleFor } from "#surfaces/cli/kit/text/terminal.ts";
 import { TinyTerminal } from "#test/cli/tiny-terminal.ts";
 import { drawFooter } from "./footer.ts";
-import { EMPTY_LINE, type Line } from "./line-editor.ts";
+import { type EditorLine, EMPTY_LINE } from "./line-editor.ts";
 import { type Footer, Screen } from "./screen.ts";
 
 const PLAIN = styleFor({ write() {} }, {});
-const lineOf = (text: string, cursor = text.length): Line => ({ ...EMPTY_LINE, text, cursor });
+const lineOf = (text: string, cursor = text.length): EditorLine => ({
+  ...EMPTY_LINE,
+  text,
+  cursor,
+});
 
 function setUp(columns = 20, rows = 10) {
   const terminal = new TinyTerminal(columns, rows);
@@ -72,7 +76,7 @@ describe("the screen", () => {
 });
 
 describe("the footer", () => {
-  const draw = (line: Line, columns = 12, waiting: string[] = []) =>
+  const draw = (line: EditorLine, columns = 12, waiting: string[] = []) =>
     drawFooter({ waiting, status: "idle", label: "›", line, columns, style: PLAIN });
 
   it("shows the line and where the cursor is", () => {

@@ -13,7 +13,7 @@ const STATUS: Status = {
   isAway: false,
 };
 
-it("tells everything where there is room, and what matters where there is not", () => {
+it("shows everything where there is room, and the essentials where there is not", () => {
   expect(statusLine(STATUS, 200)).toBe(
     "Ada · needs you · 1 to answer · children: 2 working, 1 waiting · 1 queued · $0.1234 · anthropic/claude",
   );

@@ -13,7 +13,7 @@ import { type Style, safeLine, safeText, styleFor } from "#surfaces/cli/kit/text
 import type { Chat } from "../chat.ts";
 import type { ChatView } from "../chat-view.ts";
 import { drawFooter } from "./footer.ts";
-import { EMPTY_LINE, type Line, pressKey } from "./line-editor.ts";
+import { type EditorLine, EMPTY_LINE, pressKey } from "./line-editor.ts";
 import { Screen } from "./screen.ts";
 import { statusLine } from "./status-line.ts";
 
@@ -32,10 +32,10 @@ export class TerminalView implements ChatView {
   readonly #screen: Screen;
   #printer: TurnPrinter;
   #chat: Chat | undefined;
-  #line: Line = EMPTY_LINE;
+  #line: EditorLine = EMPTY_LINE;
   /** The pending approval, and the prompt whose typing it interrupted. */
   #shownApproval: string | undefined;
-  #interruptedLine: Line | undefined;
+  #interruptedLine: EditorLine | undefined;
   #wasInterrupted = false;
 
   constructor(host: CliHost) {
@@ -186,7 +186,7 @@ export class TerminalView implements ChatView {
     this.#screen.refresh();
     if (text.trim() === "" && !chat.asks.hasMore) return;
     const isAnswer = this.#shownApproval !== undefined && !text.startsWith("/");
-    void (isAnswer ? chat.answer(text) : chat.say(text));
+    void (isAnswer ? chat.answer(text) : chat.submit(text));
   }
 
   #interrupt(): void {

@@ -33,7 +33,7 @@ export function ArchiveDialog({
       }),
     onSuccess: async () => {
       onClose();
-      toasts.say("Session archived", "It is kept for 7 days.");
+      toasts.show("Session archived", "It is kept for 7 days.");
       await navigate({ to: "/", search: true });
       void queryClient.invalidateQueries({ queryKey: keys.sessionLists });
       queryClient.removeQueries({ queryKey: keys.session(session.id) });
