@@ -21,12 +21,12 @@ describe("a message in words", () => {
     expect(bodyOf({ ...done, from: { ...SESSION, name: "Renamed" } })).toBe(content);
   });
 
-  it("tells a plan from what is to be allowed", () => {
-    const told = (words: string) =>
-      eventWords(message({ eventType: "session.approval", content: `Otters waits.\n\n${words}` }));
-    expect(told("It presents a plan:\n\nFirst")).toBe("presents a plan");
-    expect(told("It asks to be allowed bash: ls")).toBe("requests approval");
-    expect(eventWords(message({ content: "It presents a plan:" }))).toBeNull();
+  it("takes the event from its type, never from the text", () => {
+    const content = "Otters\n\nIt presents a plan:\n\nFirst";
+    const approval = message({ eventType: "session.approval", content });
+    expect(eventWords(approval)).toBe("requests approval");
+    expect(bodyOf(approval)).toBe("It presents a plan:\n\nFirst");
+    expect(eventWords(message({ content }))).toBeNull();
   });
 
   it("says how a question was decided instead of asking on", () => {

@@ -24,15 +24,10 @@ const EVENTS: Partial<Record<MessageEventType, string>> = {
   "session.approval": "requests approval",
 };
 
-/** First line of the platform's text about a plan. */
-const PLAN = /^It presents a plan:$/m;
-
 /** Returns the phrase after the sender's name; null when the message says it all itself. */
-export function eventWords({ eventType, content, decision }: MailMessage): string | null {
+export function eventWords({ eventType, decision }: MailMessage): string | null {
   if (decision !== null && eventType === "session.question") return "asked you";
-  if (decision !== null && eventType === "session.approval")
-    return PLAN.test(content) ? "presented a plan" : "requested approval";
-  if (eventType === "session.approval" && PLAN.test(content)) return "presents a plan";
+  if (decision !== null && eventType === "session.approval") return "requested approval";
   return (eventType && EVENTS[eventType]) ?? null;
 }
 
