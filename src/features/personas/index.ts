@@ -4,13 +4,13 @@
  */
 import type { Feature } from "#engine/index.ts";
 import { createSkillFetcher } from "./import/import-skills.ts";
-import { describeSessions } from "./pinned.ts";
 import { purgePrivate, removeForgotten } from "./remove-persona.ts";
 import { personaRoutes } from "./routes.ts";
 import { personaMigrations } from "./schema.ts";
 import { personasToFind } from "./searchable.ts";
 import { shipPersonas } from "./skills/ship.ts";
 import { skillRoutes } from "./skills/skill-routes.ts";
+import { describeSessions } from "./versions/pinned.ts";
 
 const SHIP_EVERY_MS = 60_000;
 const FORGET_EVERY_MS = 60 * 60_000;
@@ -35,7 +35,6 @@ export function createPersonas({ searchPath }: { searchPath: string }): Feature 
 }
 
 export { listUsablePersonas } from "./list-usable.ts";
-export { findPinned, hasPersona, pinPersona } from "./pinned.ts";
 export {
   findSharedPersona,
   type PersonaSelection,
@@ -44,3 +43,4 @@ export {
   resolvePersona,
 } from "./resolve.ts";
 export { shipPersonas } from "./skills/ship.ts";
+export { findPinned, hasPersona, pinPersona } from "./versions/pinned.ts";

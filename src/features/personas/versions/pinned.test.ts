@@ -4,8 +4,8 @@ import { systemClock } from "#base/clock.ts";
 import { silentLog as log } from "#base/log.ts";
 import { openStore, type Reader, type Store } from "#base/store/index.ts";
 import { kernelMigrations, type SessionRow } from "#engine/index.ts";
+import { personaMigrations } from "../schema.ts";
 import { describeSessions, findPinned } from "./pinned.ts";
-import { personaMigrations } from "./schema.ts";
 
 let store: Store;
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { notFound } from "#base/refusal.ts";
 import type { Reader, Tx } from "#base/store/index.ts";
 import type { Feature, SessionRow } from "#engine/index.ts";
 import { hasLabel, setLabel } from "#engine/sessions/index.ts";
-import { holdPersona } from "./queries.ts";
-import type { ResolvedPersona } from "./resolve.ts";
-import { findPin, listPins, savePin } from "./versions/version-queries.ts";
+import { holdPersona } from "../queries.ts";
+import type { ResolvedPersona } from "../resolve.ts";
+import { findPin, listPins, savePin } from "./version-queries.ts";
 
 const LABEL = "persona";
 
