@@ -101,7 +101,7 @@ describe.skipIf(!chromiumFile)("the task board", SLOW, () => {
     await edit.getByRole("button", { name: "Save" }).click();
     await edit
       .getByText(
-        "wait for each other for ever: “Write the API” → “Write the page” → “Write the API”",
+        "wait for each other forever: “Write the API” → “Write the page” → “Write the API”",
       )
       .waitFor();
     visitor.forgive(409);

@@ -81,7 +81,7 @@ function story(name: string, database: () => Promise<TestDatabase | undefined>):
       expect(await platform.promptIn(prompt.id, "settled")).toMatchObject({ outcome: "completed" });
       expect(await results(session.id)).toMatchObject([
         { error: expect.stringContaining("not on a Friday") },
-        { error: expect.stringContaining("not allowed") },
+        { error: expect.stringContaining("denied") },
       ]);
       expect(await approvals(session.id, "decided")).toHaveLength(1);
     });
