@@ -83,7 +83,7 @@ describe.skipIf(!chromiumFile)("the first page", SLOW, () => {
     await prompt.fill("one too many");
     await page.keyboard.press("Enter");
     await page
-      .getByText(/100 prompts are waiting/)
+      .getByText(/100 prompts are queued/)
       .first()
       .waitFor();
     expect(await prompt.inputValue()).toBe("one too many");

@@ -139,7 +139,7 @@ describe("the golden path", () => {
     expect(results.map(({ toolOutput, error }) => error ?? toolOutput)).toEqual([
       "1\n",
       "2\n",
-      expect.stringContaining("no tool called teleport"),
+      expect.stringContaining("no tool named teleport"),
     ]);
   });
 

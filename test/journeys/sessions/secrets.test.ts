@@ -146,7 +146,7 @@ describe("secrets", () => {
     const wrong = await platform.request<{ error: { message: string } }>("PUT", at("two words"), {
       value: "v",
     });
-    expect(wrong.body.error.message).toContain("Begin with a letter");
+    expect(wrong.body.error.message).toContain("Start with a letter");
     for (const name of ["a", "A.b-c_d", `Z${"9".repeat(63)}`]) {
       expect((await platform.request("PUT", at(name), { value: "v" })).status).toBe(200);
       expect((await platform.request("DELETE", at(name))).status).toBe(200);
