@@ -42,7 +42,7 @@ describe("examples of clients", () => {
     expect(errors).toBe("");
     expect(code).toBe(0);
     expect(output).toMatch(/^tools {5}.*\bask_orchestrator\b.*\n/);
-    expect(output).toMatch(/^progress {2}has begun$/m);
+    expect(output).toMatch(/^progress {2}has started$/m);
     expect(output).toMatch(/^answered$/m);
     expect(output).toContain("demo model");
   });
