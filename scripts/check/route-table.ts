@@ -1,6 +1,6 @@
 // Writes or checks the client's table of routes (`src/client/route-table.ts`), which repeats method and
 // path of every contract without its schemas. With --write the table is made anew.
-import { readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import type { ApiRoute } from "#protocol/api-route.ts";
 
 const TYPES = "src/client/api-routes.ts";
@@ -11,6 +11,10 @@ const imports = [...types.matchAll(/import type \{([^}]+)\} from "(#[^"]+\/contr
 const contracts = await Promise.all(
   imports.map(async ([, , path = ""]) => (await import(path)) as Record<string, unknown>),
 );
+const listed = new Set(imports.map(([, , path]) => path));
+const unlisted = globSync("src/**/contract.ts")
+  .map((path) => path.replace(/^src\//, "#"))
+  .filter((path) => !listed.has(path) && /apiRoute\(/.test(readFileSync(sourceOf(path), "utf8")));
 const exported = Object.assign({}, ...contracts) as Record<string, Record<string, ApiRoute>>;
 
 const groups = [...types.matchAll(/^ {2}(\w+): typeof (\w+);$/gm)].map(([, group, name = ""]) => {
@@ -31,6 +35,14 @@ export const ROUTE_TABLE = {
 ${groups.join("")}} as const satisfies RouteTable;
 `;
 
+function sourceOf(specifier: string): string {
+  return specifier.replace("#", "src/");
+}
+
+if (unlisted.length > 0) {
+  console.log(`${TYPES} lacks the routes of ${unlisted.join(", ")}. Add them there.`);
+  process.exit(1);
+}
 if (process.argv.includes("--write")) writeFileSync(TABLE, wanted);
 else if (readFileSync(TABLE, "utf8") !== wanted) {
   console.log(

@@ -3,7 +3,6 @@
  * say in what tools may do. The kernel hosts features and names none.
  */
 import type * as z from "zod";
-import type { Log } from "#base/log.ts";
 import type { Migration, Reader } from "#base/store/index.ts";
 import type { ApiRoute, PathParams } from "#protocol/api-route.ts";
 import type { GitIdentity, RepositoryAccess } from "#protocol/workspaces.ts";
@@ -191,5 +190,4 @@ export interface Feature {
    * nothing they typed.
    */
   purgePerson?(work: Work, person: Person): Promise<boolean>;
-  start?(engine: Engine, log: Log): void;
 }
