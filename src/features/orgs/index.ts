@@ -10,7 +10,7 @@ import {
 } from "#engine/index.ts";
 import { listActiveOwners } from "#engine/sessions/index.ts";
 import { type AdmitMember, type Auth, listRemoved, type Visit } from "#features/auth/index.ts";
-import { acceptInvitation, admitGuest, type Joining } from "./invitations.ts";
+import { acceptInvitation, admitIdentified, type Joining } from "./invitations.ts";
 import { judgeMember } from "./judge-member.ts";
 import { continuePurges } from "./purge-member.ts";
 import { deleteOldInvitations } from "./queries.ts";
@@ -44,7 +44,7 @@ export interface Orgs {
     visit: Visit,
   ): ReturnType<typeof acceptInvitation>;
   /** Accepts an invitation for a person whom a sign-in service has identified. */
-  admitGuest: AdmitMember;
+  admitIdentified: AdmitMember;
 }
 
 export function createOrgs(options: OrgOptions): Orgs {
@@ -83,7 +83,7 @@ export function createOrgs(options: OrgOptions): Orgs {
     },
     acceptInvitation: (token, joining, visit) =>
       acceptInvitation({ store, ids, tell }, token, joining, visit, clock.now()),
-    admitGuest: admitGuest({ tell }),
+    admitIdentified: admitIdentified({ tell }),
   };
 }
 

@@ -183,7 +183,7 @@ export async function acceptInvitation(
 }
 
 /** Admits a person whom a sign-in service has identified, instead of by a password. */
-export function admitGuest({ tell }: Pick<AuthContext, "tell">): AdmitMember {
+export function admitIdentified({ tell }: Pick<AuthContext, "tell">): AdmitMember {
   return async (tx, { invitationHash, newId, name, emails }) => {
     const found = await findInvitationByHash(tx, invitationHash);
     const { email: invited } = await lockOpen(tx, found);

@@ -111,7 +111,7 @@ export async function assembleServer(
     work: () => kernel as Kernel,
     baseUrl,
   });
-  const parts = { store, ids, tell, clock, log, auth, admit: orgs.admitGuest, baseUrl };
+  const parts = { store, ids, tell, clock, log, auth, admit: orgs.admitIdentified, baseUrl };
   const signIn = createSignIn(config.signIn, parts);
   kernel = await createKernel({
     store,
