@@ -97,7 +97,7 @@ export class Story {
   /** The child with the dependent task. It begins when the board notifies it, and not before. */
   playWeb(conversation: Conversation): string {
     const { userText, userTexts, round } = conversation;
-    if (!userText.includes("[tasks] News")) return "SAY I wait.";
+    if (!userText.includes("[tasks] ")) return "SAY I wait.";
     const endpoint = /The endpoint is now (\w+ \S+)/.exec(userTexts.join("\n"))?.[1];
     switch (round) {
       case 0:
