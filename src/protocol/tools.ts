@@ -1,5 +1,5 @@
 /**
- * Tools of a session in its sandbox: the description for the model, the input schema, and the
+ * Tools that a runner performs: the description for the model, the input schema, and the
  * target of the policy. The server judges a call by these before the runner performs it, so both
  * sides read them here.
  */
